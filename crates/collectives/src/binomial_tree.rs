@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The ranks below and at `v`, all counted from the root.
+/// The ranks of the subtree of `v`, all counted from the root.
 #[inline]
 pub(crate) fn subtree(v: usize, n: usize) -> Range<usize> {
     match v {
@@ -11,13 +11,13 @@ pub(crate) fn subtree(v: usize, n: usize) -> Range<usize> {
     }
 }
 
-/// Whom `v` hears from, counted from the root; not for the root itself.
+/// The parent of `v`, counted from the root. `v` is not the root itself.
 #[inline]
 pub(crate) fn parent(v: usize) -> usize {
     v & (v - 1)
 }
 
-/// Whom `v` serves, counted from the root, the smallest subtree first.
+/// The children of `v`, counted from the root, the one with the smallest subtree first.
 #[inline]
 pub(crate) fn children(v: usize, n: usize) -> impl DoubleEndedIterator<Item = usize> + Clone {
     let bits = match v {

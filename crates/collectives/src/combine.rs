@@ -1,4 +1,4 @@
-//! What an algorithm knows of a reduction's operator: it combines bytes.
+//! A reduction's operator as an algorithm sees it: it combines bytes.
 
 use crate::operator::Operator;
 use bytemuck::Pod;
@@ -9,7 +9,7 @@ pub trait Combine {
     /// Bytes of an element, at least 1.
     fn element_size(&self) -> usize;
 
-    /// Whether rank order must be kept.
+    /// Whether rank order must be kept, because the operator is not commutative.
     fn ordered(&self) -> bool;
 
     /// `into = into ∘ with`: `with` comes from higher ranks.
@@ -22,7 +22,8 @@ pub trait Combine {
     fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]);
 }
 
-/// What is known as an operator by its address alone, see [`erased`](crate::operator::erased).
+/// A reference to an operator is an operator, also one whose type is unknown, see
+/// [`erased`](crate::operator::erased).
 impl<C: Combine + ?Sized> Combine for &C {
     #[inline(always)]
     fn element_size(&self) -> usize {
@@ -55,7 +56,7 @@ pub struct On<'a, T, O>(&'a O, PhantomData<fn(T)>);
 
 impl<'a, T: Pod, O: Operator<T>> On<'a, T, O> {
     #[inline(always)]
-    /// The operator, for elements of type `T`.
+    /// Returns the operator for elements of type `T`.
     pub const fn new(operator: &'a O) -> Self {
         Self(operator, PhantomData)
     }

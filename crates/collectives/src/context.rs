@@ -1,4 +1,4 @@
-//! What one operation at a time runs on: a fabric, routes, and room for partial results.
+//! The operation context, in which one operation at a time runs: a fabric, routes, and memory for partial results.
 
 use crate::barrier::{self, BarrierSchedule};
 use crate::broadcast::{self, AllLines};
@@ -16,20 +16,20 @@ use corecast_wire::{Fabric, LINE_BYTES};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A rank's part of all plans of its team, and what was asked for.
+/// A rank's part of all plans of its team, and the algorithms that were asked for.
 #[derive(Debug)]
 pub struct RankSchedule {
     pub(crate) barrier: BarrierSchedule,
     pub(crate) barrier_algorithm: barrier::Algorithm,
     pub(crate) broadcast: Route,
-    /// Its groups, if it has some.
+    /// The rank's part of broadcasts over groups, if the plans have such.
     pub(crate) fan_out: Option<GroupRoute>,
-    /// A line of each rank for all others, if there are such.
+    /// The lines on which each rank publishes for all others, if the team has such.
     pub(crate) all_lines: Option<AllLines>,
-    /// Whether broadcasts go there without having been asked to.
+    /// Whether broadcasts use these lines where no algorithm was asked for.
     publishes: bool,
     pub(crate) reduce: Route,
-    /// Keeps the order of ranks, and combines in the same order for every plan.
+    /// The route of reductions that keep the order of ranks; they combine in one order whatever the plan.
     pub(crate) ordered: Route,
     /// Whether reductions give the same bits whatever the plan.
     pub(crate) deterministic: bool,
@@ -40,12 +40,12 @@ pub struct RankSchedule {
 }
 
 impl RankSchedule {
-    /// The schedules of all ranks, and the lines that groups share, with which the fabric is to be made. `nodes`
-    /// says on which NUMA node each rank is, where that is known already.
+    /// The schedules of all ranks, and the lines that groups share, with which the fabric must be made. `nodes` has
+    /// the NUMA node of each rank, where that is known already.
     ///
     /// # Cost
     ///
-    /// Time and memory in the square of the number of ranks: each knows its way to every root.
+    /// Time and memory in the square of the number of ranks: each rank knows its neighbour towards every root.
     pub fn all(
         plans: &Plans,
         layout: Layout,
@@ -86,9 +86,9 @@ impl RankSchedule {
         (schedules.collect(), layout.groups)
     }
 
-    /// Says on which NUMA node each rank is, once, if nobody has.
+    /// Sets the NUMA node of each rank, unless that was done before.
     pub fn set_nodes(&self, nodes: Arc<[u32]>) {
-        // A second caller would say the same.
+        // All callers set the same nodes.
         let _ = self.nodes.set(nodes);
     }
 
@@ -111,26 +111,26 @@ impl RankSchedule {
     }
 }
 
-/// All that one operation at a time needs, over any fabric.
+/// All that one operation at a time needs, on one rank and over any fabric.
 #[derive(Debug)]
 pub struct OpContext<F> {
     /// Lines to the other ranks.
     pub fabric: F,
     pub(crate) schedule: Arc<RankSchedule>,
-    /// For partial results and for what comes in, aligned for any element.
+    /// Memory for partial results and incoming messages, aligned for any element.
     scratch: Vec<u128>,
     traits: TeamTraits,
     /// Bytes that fit one message, a multiple of [`ALIGN_MAX`] where messages are so long.
     pub(crate) message_bytes: usize,
-    /// Bytes of one published message for all other ranks; 0 if there is no line for them.
+    /// Bytes of the longest message that is published for all other ranks; 0 without a line for them.
     pub(crate) publish_bytes: usize,
-    /// Lengths of broadcasts that go in such published messages without a look at what was asked for.
+    /// Lengths in bytes of broadcasts that go in such published messages; no algorithm was asked for there.
     pub(crate) published: Range<usize>,
     pub(crate) short: Short,
 }
 
-/// Lengths from which on, in bytes, an operation has to look which algorithm it takes: shorter data are one
-/// message, and nothing was asked for.
+/// Lengths in bytes from which on an operation has to choose its algorithm: shorter data fit one message, and no
+/// algorithm was asked for at their length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short {
     pub(crate) broadcast: usize,
@@ -145,7 +145,7 @@ pub const ALIGN_MAX: usize = align_of::<u128>();
 /// take no memory.
 pub(crate) const SCRATCH_BYTES: usize = 256 * 1024;
 
-/// `bytes` of memory that is aligned for any element. Allocates where there was never as much.
+/// Returns `bytes` of `memory`, which is aligned for any element. Allocates if `memory` is shorter.
 #[inline]
 pub fn aligned_room(memory: &mut Vec<u128>, bytes: usize) -> &mut [u8] {
     let words = bytes.div_ceil(ALIGN_MAX);
@@ -208,13 +208,13 @@ impl<F: Fabric> OpContext<F> {
         }
     }
 
-    /// What the choice of an algorithm depends on.
+    /// The traits of the team, on which the choice of an algorithm depends.
     #[inline(always)]
     pub fn traits(&self) -> &TeamTraits {
         &self.traits
     }
 
-    /// The request of a reduction of `bytes`.
+    /// The request of a reduction of `bytes`, by which its algorithm is chosen.
     #[inline(always)]
     pub(crate) fn reduction(&self, bytes: usize, combine: &impl Combine) -> Request {
         Request {
@@ -224,7 +224,8 @@ impl<F: Fabric> OpContext<F> {
         }
     }
 
-    /// Fabric, routes, and two buffers of `bytes`, at most [`message_bytes`](Self::message_bytes).
+    /// Returns the fabric, the schedule, and two buffers of `bytes`, which are at most
+    /// [`message_bytes`](Self::message_bytes).
     #[inline(always)]
     pub(crate) fn for_messages(
         &mut self,
@@ -236,11 +237,11 @@ impl<F: Fabric> OpContext<F> {
         (&mut self.fabric, &self.schedule, first, second)
     }
 
-    /// Fabric, routes, room for a message, and `bytes` of scratch.
+    /// Returns the fabric, the schedule, a buffer for one message, and `bytes` of scratch.
     ///
     /// # Cost
     ///
-    /// Allocates where the scratch was never as long.
+    /// Allocates if the scratch is shorter.
     #[inline]
     pub(crate) fn rooms(&mut self, bytes: usize) -> (&mut F, &RankSchedule, &mut [u8], &mut [u8]) {
         let message = self.message_bytes.next_multiple_of(ALIGN_MAX);
@@ -267,8 +268,8 @@ impl<F: Fabric> OpContext<F> {
         })
     }
 
-    /// `len` bytes of elements of `element` bytes, which fit a message, as messages: one empty one for no
-    /// bytes, so that members still meet.
+    /// The ranges of the messages that carry `len` bytes. An element has `element` bytes and fits a message. For no
+    /// bytes there is one empty message, so that members still meet.
     pub(crate) fn messages(
         &self,
         len: usize,

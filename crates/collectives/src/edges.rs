@@ -2,12 +2,12 @@
 
 use crate::plans::Plans;
 
-/// Largest team whose ranks are all joined with each other.
+/// Number of ranks of the largest team whose ranks are all joined with each other.
 pub const MESH_RANKS_MAX: usize = 64;
 
-/// All pairs of ranks that are joined, each once, the smaller rank first: all there are, or else
-/// those of the plans, of the tree that keeps the order of ranks and from its root to all, of a ring
-/// and of a hypercube.
+/// All pairs of ranks that are joined by links, each once, the smaller rank first. With `mesh`
+/// these are all pairs, else those of the plans, rank 0 with all others, and each rank r with r ±
+/// 2^k, around, and with r ^ 2^k.
 pub fn edges(plans: &Plans, mesh: bool) -> Vec<(usize, usize)> {
     let n = plans.len();
     if mesh {

@@ -14,8 +14,8 @@
 //!   member ◄──┘
 //! ```
 //!
-//! An algorithm that needs such lines asks for them when a team is made, and gets their numbers; its
-//! operations say only which of the rank's lines they mean, see [`Fabric`](corecast_wire::Fabric).
+//! An algorithm that needs such lines adds them when a team is made, and gets their numbers. Its operations name a
+//! line by its number at the rank, see [`Fabric`](corecast_wire::Fabric).
 
 use corecast_plan::groups::Grouped;
 
@@ -26,17 +26,17 @@ pub struct Group {
     pub one: usize,
     /// The ranks that read the line, or add to it.
     pub others: Vec<usize>,
-    /// Whether posts may be longer than a line, where the fabric has such, and stand in for messages and
+    /// Whether published messages may be longer than a line, on fabrics that allow it, and so replace messages and
     /// loans.
     pub long: bool,
 }
 
-/// How the ranks of a group number its line.
+/// The numbers that the line of a group has at the group's ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbers {
-    /// The line among those that the one publishes on, or collects.
+    /// Its number at the one rank, among the lines that this rank publishes on, or collects.
     pub one: usize,
-    /// The line among those that each of the others reads, or adds to.
+    /// Its number at each of the others, among the lines that the rank reads, or adds to.
     pub others: Vec<usize>,
 }
 
@@ -54,7 +54,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// None, for a team of `n`.
+    /// No shared lines yet, for a team of `n` ranks.
     pub fn new(n: usize) -> Self {
         Self {
             publishes: vec![0; n],
@@ -66,7 +66,7 @@ impl Groups {
         }
     }
 
-    /// A line that `one` publishes on and all of `others` read.
+    /// Adds a line that `one` publishes on and all of `others` read; returns its numbers.
     ///
     /// # Panics
     ///
@@ -79,11 +79,11 @@ impl Groups {
         })
     }
 
-    /// The same for published messages that may be longer than a line.
+    /// Adds a line like [`ring`](Self::ring), but for published messages that may be longer than a line.
     ///
     /// # Panics
     ///
-    /// As [`ring`](Self::ring).
+    /// Those of [`ring`](Self::ring).
     pub fn long_ring(&mut self, one: usize, others: Vec<usize>) -> Numbers {
         self.ring_of(Group {
             one,
@@ -98,11 +98,11 @@ impl Groups {
         numbers
     }
 
-    /// A line that all of `others` add to and `one` collects.
+    /// Adds a line that all of `others` add to and `one` collects; returns its numbers.
     ///
     /// # Panics
     ///
-    /// As [`ring`](Self::ring).
+    /// Those of [`ring`](Self::ring).
     pub fn counter(&mut self, one: usize, others: Vec<usize>) -> Numbers {
         let group = Group {
             one,
@@ -114,11 +114,11 @@ impl Groups {
         numbers
     }
 
-    /// A line at which all of `ranks` meet; how each of them numbers it.
+    /// Adds a line at which all of `ranks` meet; returns its number at each of them.
     ///
     /// # Panics
     ///
-    /// If they are fewer than two, or one is outside of the team.
+    /// If there are fewer than two ranks, or one is outside of the team.
     pub fn counter_barrier(&mut self, ranks: Vec<usize>) -> Vec<usize> {
         assert!(ranks.len() > 1, "a line is shared with somebody");
         let numbers = ranks.iter().map(|&rank| next(&mut self.barrier_ends, rank));
@@ -127,23 +127,23 @@ impl Groups {
         numbers
     }
 
-    /// Lines that one publishes on.
+    /// The groups whose line one rank publishes on.
     pub fn rings(&self) -> &[Group] {
         &self.rings
     }
 
-    /// Lines that one collects.
+    /// The groups whose line one rank collects.
     pub fn counters(&self) -> &[Group] {
         &self.counters
     }
 
-    /// Who meets at each line of counter barriers.
+    /// The ranks that meet at each line of a counter barrier.
     pub fn counter_barriers(&self) -> &[Vec<usize>] {
         &self.counter_barriers
     }
 }
 
-/// Counts a line of `rank`: its number.
+/// Counts one more line of `rank`; returns its number.
 fn next(counts: &mut [usize], rank: usize) -> usize {
     counts[rank] += 1;
     counts[rank] - 1
@@ -164,28 +164,28 @@ fn number(group: &Group, ones: &mut [usize], others: &mut [usize]) -> Numbers {
 /// Where a notification goes to, or comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A group of one: the link to this rank.
+    /// The link to this rank, which is a group by itself.
     Rank(usize),
-    /// This rank's line of that number.
+    /// The shared line with this number.
     Line(usize),
 }
 
-/// One rank's part of a way over [groups](corecast_plan::groups), in or out.
+/// One rank's part of a fan-in or a fan-out over [groups](corecast_plan::groups).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupRoute {
-    /// Its parent, unless it is the root.
+    /// The way to its parent; `None` at the root.
     pub parent: Option<Stop>,
-    /// Its groups, in their order.
+    /// The ways to its groups, in their order.
     pub groups: Vec<Stop>,
 }
 
 impl GroupRoute {
-    /// The parts of all ranks of a way in, and an arrival counter for each group of two or more.
+    /// The parts of all ranks of a fan-in. Adds an arrival counter for each group of two or more.
     pub fn fan_in(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
         Self::all(plan, |parent, members| groups.counter(parent, members))
     }
 
-    /// The parts of all ranks of a way out, and a broadcast ring for each group of two or more.
+    /// The parts of all ranks of a fan-out. Adds a broadcast ring for each group of two or more.
     pub fn fan_out(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
         Self::all(plan, |parent, members| groups.ring(parent, members))
     }

@@ -1,6 +1,6 @@
-//! What each rank runs its barriers and short broadcasts over, and which shared lines that takes.
+//! The layout of a team: each rank's part of barriers and short broadcasts, and the shared lines that they need.
 //!
-//! Depends on plans, options and packages alone, so that all processes of a team come to the same.
+//! It depends on plans, options and packages alone, so all processes of a team compute the same layout.
 
 use crate::barrier::{self, BarrierSchedule};
 use crate::broadcast::{self, AllLines};
@@ -9,28 +9,28 @@ use crate::plans::Plans;
 use crate::preferences::Algorithms;
 use crate::registry::ALL_LINES_RANKS_MAX;
 
-/// Shared lines, and the part of each rank.
+/// The shared lines of a team, and each rank's part of the operations over them.
 #[derive(Debug)]
 pub struct Layout {
     /// All lines that groups share.
     pub groups: Groups,
     pub(crate) barrier_algorithm: barrier::Algorithm,
     pub(crate) barriers: Vec<BarrierSchedule>,
-    /// The way out of broadcasts over groups.
+    /// Each rank's part of broadcasts over groups, if the plans have such.
     pub(crate) fan_outs: Option<Vec<GroupRoute>>,
-    /// A line of each rank for all others.
+    /// The lines on which each rank publishes for all others, if the team has such.
     pub(crate) all_lines: Option<Vec<AllLines>>,
-    /// Whether broadcasts go there without having been asked to.
+    /// Whether broadcasts use these lines where no algorithm was asked for.
     pub(crate) publishes: bool,
 }
 
-/// Whether broadcasts of `n` ranks take a line of each rank for all others at some lengths, without having been
-/// asked to; `oversubscribed`: ranks share hardware threads.
+/// Whether broadcasts of `n` ranks use a line of each rank for all others at some lengths for which no algorithm
+/// was asked. `oversubscribed` says that ranks share hardware threads.
 pub(crate) fn has_rings(n: usize, oversubscribed: bool) -> bool {
     n == 2 || oversubscribed
 }
 
-/// Whether each of `n` ranks has a line for all others.
+/// Whether each of `n` ranks gets a line on which it publishes for all others.
 pub(crate) fn has_lines(n: usize, asked: &Algorithms, oversubscribed: bool) -> bool {
     let wanted = asked.broadcast.ranges().any(|(_, choice)| match choice {
         None => has_rings(n, oversubscribed),
@@ -40,8 +40,9 @@ pub(crate) fn has_lines(n: usize, asked: &Algorithms, oversubscribed: bool) -> b
 }
 
 impl Layout {
-    /// The layout of a team. `nodes` stands for packages where the plans have none; whether ranks share hardware
-    /// threads, all processes of the team know alike.
+    /// The layout of a team. `nodes` has each rank's NUMA node, which stands for its package where the plans have
+    /// no packages. `oversubscribed` says that ranks share hardware threads; all processes of the team must agree
+    /// on it.
     pub fn new(
         plans: &Plans,
         asked: &Algorithms,

@@ -3,18 +3,18 @@
 //!
 //! | module | what |
 //! | --- | --- |
-//! | [`registry`] | an entry for each algorithm, and what a choice depends on |
+//! | [`registry`] | an entry for each algorithm, and the inputs of a choice |
 //! | [`barrier`] … [`scan`] | a folder per collective, a file per algorithm; `algorithm.rs` holds entries and the choice, `mod.rs` runs them |
 //! | [`preferences`] | algorithms that were asked for, by length and by name |
-//! | [`plans`], [`layout`], [`context`] | what a team runs over, which shared lines that takes, and what one operation at a time runs on |
-//! | [`operator`], [`combine`] | what combines two elements, and what an algorithm knows of it |
+//! | [`plans`], [`layout`], [`context`] | the plans of a team, the shared lines that they need, and the context in which one operation runs |
+//! | [`operator`], [`combine`] | operators on elements, and how an algorithm sees an operator |
 //!
-//! Each collective has `start`, which chooses and runs, and `run`, which runs one algorithm. The hardware is one
-//! fabric, a simulated machine another; whoever writes a fabric gets all collectives.
+//! Each collective has `start`, which chooses an algorithm and runs it, and `run`, which runs a given one. The
+//! hardware is one fabric, a simulated machine is another; any other fabric gets all collectives as well.
 //!
 //! **Architecture invariants:** an algorithm knows nothing of threads, processes, operations in flight or types of
 //! elements: it has a fabric, routes and bytes. In every algorithm a member has sent all messages of an operation
-//! before it enters the next one.
+//! before it enters the next operation.
 #![forbid(unsafe_code)]
 
 pub mod allgather;

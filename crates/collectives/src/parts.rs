@@ -1,9 +1,9 @@
-//! Where in a buffer the parts of ranks lie.
+//! The places of ranks' parts in a buffer: the counts and displacements of `scatterv` and the like.
 
 use std::ops::Range;
 
-/// A part of a buffer for each rank, in elements: how many, and where they begin. Parts may lie in
-/// any order, with gaps between them.
+/// A part of a buffer for each rank: the number of its elements, and the element at which it begins. Parts may lie
+/// in any order, with gaps between them.
 ///
 /// # Examples
 ///
@@ -20,7 +20,7 @@ pub struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// `counts[r]` elements from `displacements[r]` on for each rank r.
+    /// Parts of `counts[r]` elements from element `displacements[r]` on, for each rank r.
     ///
     /// # Panics
     ///
@@ -46,7 +46,8 @@ impl<'a> Parts<'a> {
         start..start + self.counts[rank]
     }
 
-    /// The part of each rank in bytes of elements of `element_size` bytes, of a buffer that was checked.
+    /// Returns the function from a rank to its part in bytes, for elements of `element_size` bytes. The parts must
+    /// have been [checked](Self::check).
     #[inline]
     pub fn bytes(self, element_size: usize) -> impl Fn(usize) -> Range<usize> + Copy {
         move |rank| {
@@ -69,7 +70,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// [`check`](Self::check), and that no two parts overlap.
+    /// Asserts what [`check`](Self::check) does, and that no two parts overlap.
     ///
     /// # Cost
     ///
@@ -106,7 +107,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Parts of `len` bytes each, one after another in the order of the ranks.
+/// Returns the function from a rank to its part, for parts of `len` bytes each that follow each other in rank
+/// order.
 #[inline]
 pub(crate) fn equal(len: usize) -> impl Fn(usize) -> Range<usize> + Copy {
     move |rank| rank * len..(rank + 1) * len

@@ -1,4 +1,4 @@
-//! Into which parts long data are cut, so that a tree's levels work at the same time (NUMA clusters
+//! Pipeline segments: the parts of long data, on which the levels of a tree work at the same time (NUMA clusters
 //! §3).
 
 use std::ops::Range;
@@ -10,14 +10,14 @@ pub enum PipelineSegments {
     Whole,
     /// Segments of this many bytes.
     Fixed(usize),
-    /// Repeated halving while a segment has at least this many bytes: the number of segments is a power of two.
+    /// Repeated halving while the halves have at least this many bytes: the number of segments is a power of two.
     Dynamic(usize),
 }
 
 impl PipelineSegments {
-    /// 32 KiB, the default of the NUMA-cluster collectives.
+    /// Segments of 32 KiB, the default of the NUMA-cluster collectives.
     pub const FIXED: Self = Self::Fixed(32 * 1024);
-    /// No less than 8 KiB.
+    /// Halving into segments of at least 8 KiB.
     pub const DYNAMIC: Self = Self::Dynamic(8 * 1024);
 
     /// Bytes of each pipeline segment but the last: a multiple of `element_size`, at least `element_size`.
@@ -36,7 +36,7 @@ impl PipelineSegments {
         (requested / element_size * element_size).max(element_size)
     }
 
-    /// The parts of `len` bytes, in order; one empty part for no bytes, so that members still meet.
+    /// The segments of `len` bytes, in order. For no bytes there is one empty segment, so that members still meet.
     pub fn of(self, len: usize, element_size: usize) -> impl Iterator<Item = Range<usize>> + Clone {
         let bytes = self.bytes(len, element_size);
         let count = len.div_ceil(bytes).max(1);

@@ -1,13 +1,13 @@
-//! Which plan each operation of a team runs over.
+//! The plans of a team: the trees, rounds or groups over which its operations run.
 
 use corecast_model::CostModel;
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Shape, Tree, plan};
 
-/// What a barrier runs over.
+/// The plan of a barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BarrierPlan {
-    /// A way in and a way out. Children of the first are taken in list order.
+    /// A fan-in and a fan-out over trees. The fan-in takes children in list order.
     Trees {
         /// Towards the root.
         fan_in: Tree,
@@ -16,19 +16,20 @@ pub enum BarrierPlan {
     },
     /// Rounds of notifications.
     Rounds(Rounds),
-    /// A way in and a way out whose parents serve groups that share a line.
+    /// A fan-in and a fan-out whose parents serve groups that share a line.
     Groups {
         /// Towards the root; groups are taken in list order.
         fan_in: Grouped,
         /// From the root.
         fan_out: Grouped,
     },
-    /// One line for so many ranks, see [`counter`](crate::barrier::counter).
+    /// One line for this number of ranks, see [`counter`](crate::barrier::counter).
     Counter(usize),
 }
 
 impl BarrierPlan {
-    /// One tree for both ways; the way in takes the children in reverse, see [`corecast_plan::cost`].
+    /// A barrier over one tree. The fan-in takes the children in reverse, see
+    /// [`corecast_plan::cost`].
     pub fn of_tree(tree: &Tree) -> Self {
         Self::Trees {
             fan_in: tree.reversed(),
@@ -50,11 +51,12 @@ impl BarrierPlan {
         }
     }
 
-    /// What a plan of [`Operation::Barrier`] says.
+    /// The barrier of a plan for [`Operation::Barrier`].
     ///
     /// # Errors
     ///
-    /// A plan of another operation, or of a shape that is not known here.
+    /// [`PlansError::Operation`] for a plan of another operation, [`PlansError::Shape`] for a shape
+    /// that no barrier has.
     pub fn of_plan(plan: &Plan) -> Result<Self, PlansError> {
         if plan.operation != Operation::Barrier {
             return Err(PlansError::Operation {
@@ -65,7 +67,7 @@ impl BarrierPlan {
         Self::of_shape(&plan.shape).ok_or(PlansError::Shape)
     }
 
-    /// What a barrier of this shape runs over; `None` for a shape that is not known here.
+    /// The barrier of a plan with this shape; `None` for a shape that no barrier has.
     pub fn of_shape(shape: &Shape) -> Option<Self> {
         match shape {
             Shape::Tree(tree) => Some(Self::of_tree(tree)),
@@ -109,12 +111,12 @@ pub enum PlansError {
     /// A plan was given for another operation.
     #[error("a plan to {found} was given where one to {expected} is needed")]
     Operation {
-        /// What is needed.
+        /// The operation that is needed.
         expected: Operation,
-        /// What was given.
+        /// The operation of the plan that was given.
         found: Operation,
     },
-    /// A plan of a shape that a later planner has, and this one cannot run.
+    /// A plan has a shape that this version cannot run.
     #[error("the plan has a shape that no collective runs: plan with another pattern")]
     Shape,
     /// One package is needed for each rank.
@@ -122,27 +124,28 @@ pub enum PlansError {
         "{given} packages were given for {ranks} ranks: give one for each rank, or none at all"
     )]
     Packages {
-        /// Packages given.
+        /// Number of packages that were given.
         given: usize,
-        /// Ranks of the plans.
+        /// Number of ranks of the plans.
         ranks: usize,
     },
-    /// Plans for different teams.
+    /// The plans are for teams of different sizes.
     #[error(
         "the plans are for teams of different sizes: barrier {barrier}, broadcast {broadcast}, reduce {reduce}"
     )]
     Sizes {
-        /// Ranks of the barrier's plan.
+        /// Number of ranks of the barrier's plan.
         barrier: usize,
-        /// Ranks of the broadcast's.
+        /// Number of ranks of the broadcast's plan.
         broadcast: usize,
-        /// Ranks of the reduction's.
+        /// Number of ranks of the reduction's plan.
         reduce: usize,
     },
 }
 
 impl Plans {
-    /// A plan for each operation. Children of `reduce` are taken in list order.
+    /// Makes plans from one for each operation. Reductions take the children of `reduce` in list
+    /// order.
     ///
     /// # Errors
     ///
@@ -166,7 +169,7 @@ impl Plans {
         })
     }
 
-    /// Everything over one tree.
+    /// Makes plans in which all operations run over one tree.
     pub fn of_tree(tree: &Tree) -> Self {
         Self {
             barrier: BarrierPlan::of_tree(tree),
@@ -177,11 +180,12 @@ impl Plans {
         }
     }
 
-    /// Everything by one pattern. A pattern of rounds serves the barrier, and Smelt's tree the rest.
-    /// Without a root broadcasts and reductions share Smelt's; a barrier that is searched for has
-    /// its own.
+    /// Plans all operations by one pattern. A pattern of rounds serves the barrier alone;
+    /// broadcasts and reductions then use Smelt's tree. Without a `root`, broadcasts and reductions
+    /// use Smelt's root, and a barrier for which the pattern searches has a root of its own.
     ///
-    /// Where the costs say what shared lines cost, a search may find groups that share them.
+    /// Where the cost model has the costs of shared lines, a search may find groups that share
+    /// them.
     ///
     /// # Errors
     ///
@@ -218,8 +222,8 @@ impl Plans {
         }
     }
 
-    /// The same with a broadcast over groups that share lines, and over their tree wherever lines do
-    /// not serve: for more bytes than a line has, and from other roots.
+    /// Replaces the broadcast's plan by one over groups that share lines. Broadcasts of more bytes
+    /// than a line has, and from other roots, run over the groups' tree.
     ///
     /// # Errors
     ///
@@ -247,10 +251,10 @@ impl Plans {
         })
     }
 
-    /// The same for ranks of which each is on this package, in whatever numbers: for the barriers
+    /// Sets the package of each rank, in any numbering, for the barriers
     /// [`PairWise`](crate::barrier::Algorithm::PairWise) and
-    /// [`PackageRoots`](crate::barrier::Algorithm::PackageRoots). Without, NUMA nodes of
-    /// `Options` stand for packages in a team of one process.
+    /// [`PackageRoots`](crate::barrier::Algorithm::PackageRoots). Without packages, the NUMA nodes
+    /// of `Options` stand for them in a team of one process.
     ///
     /// # Errors
     ///
@@ -266,7 +270,7 @@ impl Plans {
         }
     }
 
-    /// The same with another barrier.
+    /// Replaces the barrier's plan.
     ///
     /// # Errors
     ///
@@ -304,7 +308,7 @@ impl Plans {
         self.broadcast_groups.as_ref()
     }
 
-    /// The package of each rank, where it was said.
+    /// The package of each rank, where it was set.
     pub fn packages(&self) -> Option<&[u32]> {
         self.packages.as_deref()
     }
@@ -351,7 +355,7 @@ impl Plans {
     }
 }
 
-/// The same groups taken in the reverse order, for a way in: see [`corecast_plan::cost`].
+/// The groups in reverse order, for a fan-in: see [`corecast_plan::cost`].
 fn reversed(groups: &Grouped) -> Grouped {
     let mut lists = groups.group_lists().to_vec();
     lists.iter_mut().for_each(|list| list.reverse());
@@ -362,7 +366,7 @@ fn reversed(groups: &Grouped) -> Grouped {
 mod tests {
     use super::*;
 
-    /// Costs that know of shared lines, over which groups are best.
+    /// The costs include shared lines, over which groups are best.
     #[test]
     fn plans_share_lines_where_costs_know_them() {
         let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
@@ -383,7 +387,7 @@ mod tests {
         assert_eq!(groups.tree(), plans.broadcast());
         let bare = Plans::of_pattern(&costs.without_lines(), Pattern::Best, None).unwrap();
         assert_eq!(shares(&bare), [false; 2]);
-        // A pattern that is no search has no groups.
+        // Smelt's pattern is no search, so it has no groups.
         let smelt = Plans::of_pattern(costs, Pattern::Smelt, None).unwrap();
         assert_eq!(shares(&smelt), [false; 2]);
     }

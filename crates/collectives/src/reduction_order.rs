@@ -1,28 +1,29 @@
-//! Partial results on a stack: all ranks' parts one after another, in the order of ranks, in the
-//! order of reduction of [`crate::reduce::ordered_tree`].
+//! Combines all ranks' parts one after another, in rank order, with a stack of partial results. The
+//! order of reduction is that of [`crate::reduce::ordered_tree`].
 //!
 //! ```text
 //! 0 │ (0 1) │ (0 1) 2 │ ((0 1) (2 3)) │ … │ ((0 1) (2 3)) (4 5) 6 ─► (((0 1) (2 3)) ((4 5) 6))
 //! ```
 //!
-//! Like a binary counter: equal numbers of ranks on top of each other are combined.
+//! As in a binary counter, the two topmost partial results are combined when they cover equally
+//! many ranks.
 
 use crate::combine::Combine;
 
-/// Parts of `len` bytes being combined.
+/// A reduction of parts of `len` bytes, one part per rank.
 #[derive(Debug)]
 pub struct ReductionOrder<'a, C> {
     stack: &'a mut [u8],
     len: usize,
-    /// How many parts are complete.
+    /// Number of parts that are complete.
     count: usize,
-    /// How many partial results there are.
+    /// Number of partial results on the stack.
     depth: usize,
     combine: &'a C,
 }
 
 impl<'a> ReductionOrder<'a, ()> {
-    /// Bytes of stack for parts of `len` bytes of `n` ranks.
+    /// Bytes of the stack for parts of `len` bytes of `n` ranks.
     pub fn bytes(len: usize, n: usize) -> usize {
         len * (usize::BITS - n.leading_zeros()) as usize
     }
@@ -40,7 +41,7 @@ impl<'a, C: Combine> ReductionOrder<'a, C> {
         }
     }
 
-    /// The next rank's part begins.
+    /// Begins the next rank's part.
     #[inline]
     pub fn open(&mut self) {
         if self.count.is_multiple_of(2) {
@@ -48,7 +49,7 @@ impl<'a, C: Combine> ReductionOrder<'a, C> {
         }
     }
 
-    /// A piece of it, which begins at `start`.
+    /// Combines a piece of the current part, which begins at byte `start` of the part.
     #[inline]
     pub fn take(&mut self, start: usize, piece: &[u8]) {
         let start = (self.depth - 1) * self.len + start;
@@ -60,7 +61,7 @@ impl<'a, C: Combine> ReductionOrder<'a, C> {
         }
     }
 
-    /// Ends the current rank's contribution.
+    /// Ends the current part.
     #[inline]
     pub fn close(&mut self) {
         let merges = self.count.trailing_ones().saturating_sub(1);
@@ -68,7 +69,7 @@ impl<'a, C: Combine> ReductionOrder<'a, C> {
         (0..merges).for_each(|_| self.merge());
     }
 
-    /// What all parts so far make together.
+    /// Returns all parts so far, combined.
     ///
     /// # Panics
     ///
@@ -98,7 +99,7 @@ mod tests {
     use crate::reduce::ordered_tree;
     use corecast_plan::Tree;
 
-    /// Tells order of reduction apart: neither associative nor commutative.
+    /// Distinguishes orders of reduction, because it is neither associative nor commutative.
     fn twist(a: u64, b: u64) -> u64 {
         a.wrapping_mul(31).rotate_left(9) ^ b.wrapping_mul(1_000_003)
     }

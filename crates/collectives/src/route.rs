@@ -1,8 +1,8 @@
 //! One rank's view of a tree, for any root.
 //!
-//! A tree without its root is only a set of edges. Whoever starts a broadcast, the message can
-//! flood from there: each rank hears it from the neighbour towards the origin and passes it to all
-//! others. So any rank can be the root at no extra hop, over the same links.
+//! A tree without its root is only a set of edges. A broadcast can start at any rank: each rank receives the
+//! message from the neighbour towards the origin and passes it to all others. So any rank can be the root at no
+//! extra hop, over the same links.
 //!
 //! ```text
 //!        0                      2           toward[2] of rank 0 is 1,
@@ -16,15 +16,15 @@
 use corecast_plan::Tree;
 use std::sync::Arc;
 
-/// A rank's neighbours in a tree, in the tree's order, and who of them leads to whom.
+/// A rank's neighbours in a tree, in the tree's order, and the neighbour that leads to each other rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     rank: usize,
     root: usize,
     parent: Option<usize>,
     children: Vec<usize>,
-    /// For each rank the neighbour that leads there; the entry of this rank itself is itself. Views of trees with the
-    /// same edges share it.
+    /// For each rank the neighbour that leads there; the entry of this rank is the rank itself. Routes of trees
+    /// with the same edges share this memory.
     toward: Arc<[u32]>,
 }
 
@@ -38,8 +38,8 @@ impl Route {
         Self::all_beside(tree, &[])
     }
 
-    /// [`all`](Self::all) beside the routes of `other` trees for the same ranks: where one of them has the same edges
-    /// and root, in whatever order, its memory is shared.
+    /// The routes of all ranks, like [`all`](Self::all). If one of `others`, the routes of other trees for the same
+    /// ranks, has the same edges and root, in any order, its memory is shared.
     pub fn all_beside(tree: &Tree, others: &[&[Self]]) -> Vec<Self> {
         let n = tree.len();
         let alike = |other: &&&[Self]| {
@@ -67,7 +67,7 @@ impl Route {
         self.toward.len()
     }
 
-    /// Whose view this is.
+    /// The rank whose view of the tree this is.
     pub fn rank(&self) -> usize {
         self.rank
     }

@@ -1,11 +1,13 @@
-//! The token of scatters and gathers: how much is read with it, and how much after it.
+//! The token of scatters and gathers, and the split of a part into bytes that are read with the
+//! token and after it.
 
 use std::ops::Range;
 
-/// As much as may be read without the token, in bytes: half of a second-level cache.
+/// Most bytes that may be read without the token: half of a second-level cache.
 pub const TOKEN_BYTES: usize = 64 * 1024;
 
-/// The two pieces of a part: what is read with the token, and after it. Whole elements.
+/// The two pieces of a part, in whole elements: the one that is read with the token, and the one
+/// after it.
 #[inline]
 pub(crate) fn halves(
     part: Range<usize>,

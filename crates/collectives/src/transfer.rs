@@ -1,23 +1,23 @@
-//! How a part of a buffer goes from one rank to another: short ones in messages, long ones lent.
+//! How a part of a buffer goes from one rank to another: short parts go in messages, long ones are lent.
 //!
-//! Both ends know the length, so both choose the same. Parts of no bytes go as empty messages, so
-//! that ranks that disagree about a length always notice.
+//! Both ends know the length, so both make the same choice. Parts of no bytes go as empty messages, so that ranks
+//! that disagree about a length always notice.
 
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Up to which length parts go in messages.
+/// The choice between messages and loans, by the length of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferProtocol {
-    /// Bytes of the longest message, whole elements.
+    /// Bytes of the longest message, of whole elements.
     chunk: usize,
-    /// Longer parts are lent.
+    /// Parts of more bytes are lent.
     lend_above: usize,
 }
 
 impl TransferProtocol {
-    /// One message where that suffices, else a loan: of elements of `element_size` bytes, and messages of at
-    /// most `message_bytes`.
+    /// One message if the part fits it, else a loan. Elements have `element_size` bytes, messages at most
+    /// `message_bytes`.
     #[inline(always)]
     pub fn fitting(message_bytes: usize, element_size: usize) -> Self {
         let chunk = message_bytes / element_size * element_size;
@@ -27,8 +27,8 @@ impl TransferProtocol {
         }
     }
 
-    /// Up to two messages, else a loan: for ranks that only give or only take. Two messages always fit a
-    /// queue whose receiver has read all before, so whoever gives does not wait.
+    /// Up to two messages, else a loan: for ranks that only give or only take. Two messages always fit a queue
+    /// whose receiver has read all before, so the sender does not wait.
     #[inline(always)]
     pub fn one_way(message_bytes: usize, element_size: usize) -> Self {
         let fitting = Self::fitting(message_bytes, element_size);
@@ -38,7 +38,7 @@ impl TransferProtocol {
         }
     }
 
-    /// Messages alone, as many as it takes; elements longer than a message are lent all the same.
+    /// Messages alone, as many as needed; only elements longer than a message are lent.
     pub fn push(message_bytes: usize, element_size: usize) -> Self {
         let fitting = Self::fitting(message_bytes, element_size);
         Self {
@@ -50,7 +50,7 @@ impl TransferProtocol {
         }
     }
 
-    /// Loans alone.
+    /// A loan for every part that is not empty.
     pub fn pull(message_bytes: usize, element_size: usize) -> Self {
         Self {
             lend_above: 0,
@@ -58,7 +58,7 @@ impl TransferProtocol {
         }
     }
 
-    /// How many messages or loans `len` bytes take.
+    /// Number of messages or loans of a part of `len` bytes.
     pub fn transfers(self, len: usize) -> usize {
         match len > self.lend_above {
             true => 1,
@@ -128,8 +128,8 @@ impl TransferProtocol {
         Ok(())
     }
 
-    /// Takes `len` bytes from `peer` and gives them to `each`, piece by piece, with the place where the
-    /// piece begins. `incoming` has room for a message.
+    /// Takes `len` bytes from `peer` and gives them to `each`, piece by piece, with the byte of the part at which
+    /// the piece begins. `incoming` has room for a message.
     ///
     /// # Errors
     ///
