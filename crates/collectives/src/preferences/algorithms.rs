@@ -6,12 +6,13 @@ use crate::{
     scatter,
 };
 
-/// Algorithms asked for instead of those that Corecast would choose, by the bytes of a block. One that cannot
-/// do what it is asked for is not used: the operation then chooses as if nothing had been asked.
+/// Algorithms asked for instead of those that Corecast would choose, by the bytes of a block. An algorithm that
+/// cannot serve an operation is not used there: the operation chooses as if nothing had been asked.
 ///
-/// A block is what `corecast bench` counts, and all ranks know its length. Of operations whose parts differ
-/// in length (`scatterv` and the like) no rank knows all parts: there only what is asked for at every length
-/// counts. Operations that run others, as `trees` do, ask anew with those others' blocks.
+/// A block is what each field below names and `corecast bench` counts; all ranks know its length. Of operations
+/// whose parts differ in length (`scatterv` and the like) no rank knows all parts: there an algorithm counts only
+/// if it is asked for at every length. Operations that run others, as `trees` does, choose the others' algorithms
+/// by the others' blocks.
 ///
 /// # Examples
 ///
@@ -27,30 +28,30 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Algorithms {
-    /// Of barriers, which have no length.
+    /// For barriers, which have no length.
     pub barrier: Option<barrier::Algorithm>,
-    /// Of broadcasts, by the bytes of the root.
+    /// For broadcasts, by the bytes of the root.
     pub broadcast: ByLength<broadcast::Algorithm>,
-    /// Of reductions, by the bytes of one rank.
+    /// For reductions, by the bytes of one rank.
     pub reduce: ByLength<reduce::Algorithm>,
-    /// Of allreductions, by the bytes of one rank.
+    /// For allreductions, by the bytes of one rank.
     pub allreduce: ByLength<allreduce::Algorithm>,
-    /// Of scatters, by the bytes that one rank gets.
+    /// For scatters, by the bytes that one rank gets.
     pub scatter: ByLength<scatter::Algorithm>,
-    /// Of gathers, by the bytes that one rank gives.
+    /// For gathers, by the bytes that one rank gives.
     pub gather: ByLength<gather::Algorithm>,
-    /// Of allgathers, by the bytes that one rank gives.
+    /// For allgathers, by the bytes that one rank gives.
     pub allgather: ByLength<allgather::Algorithm>,
-    /// Of all-to-alls, by the bytes from one rank for another.
+    /// For all-to-alls, by the bytes from one rank for another.
     pub alltoall: ByLength<alltoall::Algorithm>,
-    /// Of reductions that are scattered, by the bytes that one rank gets; where blocks differ by those of all
-    /// ranks over their number, rounded up.
+    /// For reduce-scatters, by the bytes that one rank gets; where blocks differ, by the bytes of all blocks over
+    /// the number of ranks, rounded up.
     pub reduce_scatter: ByLength<reduce_scatter::Algorithm>,
-    /// Of scans, inclusive and exclusive, by the bytes of one rank.
+    /// For scans, inclusive and exclusive, by the bytes of one rank.
     pub scan: ByLength<scan::Algorithm>,
 }
 
-/// Does the same for each operation whose algorithms go by length.
+/// Calls the macro `$do` with the names of all operations that have lengths.
 macro_rules! each_by_length {
     ($do:ident) => {
         $do!(
@@ -69,7 +70,7 @@ macro_rules! each_by_length {
 pub(super) use each_by_length;
 
 impl Algorithms {
-    /// These, and where they leave the choice, `others`.
+    /// Returns these algorithms, and those of `others` where these leave the choice to Corecast.
     ///
     /// # Errors
     ///

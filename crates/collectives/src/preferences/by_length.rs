@@ -1,12 +1,12 @@
 //! An algorithm for each range of lengths.
 
-/// Most ranges of lengths that one operation tells apart.
+/// Most ranges of lengths that one operation can have.
 pub const RANGES_MAX: usize = 8;
 
-/// Which algorithm is asked for at which length; `None` leaves the choice to Corecast.
+/// The algorithm that is asked for at each length; `None` leaves the choice to Corecast.
 ///
-/// The length is that of a block, which all ranks know alike: see [`Algorithms`](crate::Algorithms) for
-/// each operation's.
+/// The length is that of a block, which all ranks know; [`Algorithms`](crate::Algorithms) says what a block is in
+/// each operation.
 ///
 /// # Examples
 ///
@@ -26,36 +26,35 @@ pub const RANGES_MAX: usize = 8;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByLength<A> {
-    /// The longest length of each range but the last, increasing; of ranges that are not there the
-    /// longest of all.
+    /// The longest length of each range but the last, increasing; `usize::MAX` for ranges that are not used.
     limits: [usize; RANGES_MAX - 1],
-    /// Of each range; neighbours differ.
+    /// The algorithm of each range; neighbours differ.
     choices: [Option<A>; RANGES_MAX],
 }
 
-/// Why ranges are no table.
+/// Why ranges of lengths are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ByLengthError {
     /// A range that ends before, or where, the one before it ends.
     #[error("a range up to {limit} bytes follows one up to {before}: give increasing limits")]
     Order {
-        /// The limit.
+        /// The range's limit in bytes.
         limit: usize,
-        /// The one before it.
+        /// The limit of the range before it.
         before: usize,
     },
     /// More ranges than a table holds.
     #[error("{count} ranges of lengths are more than the {RANGES_MAX} of an operation: join some")]
     TooMany {
-        /// How many.
+        /// Number of ranges.
         count: usize,
     },
 }
 
 impl<A: Copy + PartialEq> ByLength<A> {
-    /// For each range the longest of its lengths in bytes and its algorithm, in increasing order; `rest` is
-    /// for what is longer than all of them. Neighbours with the same algorithm become one range.
+    /// Makes a table from ranges in increasing order: the longest length of each in bytes, and its algorithm.
+    /// `rest` is for lengths above all of them. Neighbours with the same algorithm become one range.
     ///
     /// # Errors
     ///
@@ -67,7 +66,7 @@ impl<A: Copy + PartialEq> ByLength<A> {
                 return Err(ByLengthError::Order { limit, before });
             }
         }
-        // Nothing is longer than the longest length.
+        // No length is above `usize::MAX`: a range up to it takes the place of `rest`.
         let (ranges, rest) = match ranges.split_last() {
             Some((&(usize::MAX, last), others)) => (others, last),
             _ => (ranges, rest),
@@ -92,7 +91,7 @@ impl<A: Copy + PartialEq> ByLength<A> {
         Ok(table)
     }
 
-    /// What is asked for at a length of `bytes`.
+    /// The algorithm that is asked for at a length of `bytes`.
     ///
     /// # Cost
     ///
@@ -103,17 +102,17 @@ impl<A: Copy + PartialEq> ByLength<A> {
             return self.choices[0];
         }
         let passed = self.limits.iter().map(|&limit| usize::from(bytes > limit));
-        // The mask tells the compiler that the index is one.
+        // The mask tells the compiler that the index is in bounds.
         self.choices[passed.sum::<usize>() & (RANGES_MAX - 1)]
     }
 
-    /// Whether all lengths have the same.
+    /// Whether all lengths have the same algorithm, or none.
     #[inline(always)]
     pub fn is_uniform(&self) -> bool {
         self.limits[0] == usize::MAX
     }
 
-    /// What is asked for at every length; `None` where lengths differ or nothing is.
+    /// The algorithm that is asked for at every length; `None` if lengths differ or none is asked for.
     #[inline(always)]
     pub fn everywhere(&self) -> Option<A> {
         self.is_uniform().then_some(self.choices[0]).flatten()
@@ -124,8 +123,7 @@ impl<A: Copy + PartialEq> ByLength<A> {
         *self == Self::from(None)
     }
 
-    /// How many lengths, from 0 on, come before the first for which something is asked; `usize::MAX` where
-    /// nothing is.
+    /// The shortest length for which an algorithm is asked; `usize::MAX` if none is asked for.
     pub fn free(&self) -> usize {
         match self.choices[0] {
             Some(_) => 0,
@@ -133,14 +131,14 @@ impl<A: Copy + PartialEq> ByLength<A> {
         }
     }
 
-    /// The ranges in increasing order: the longest length of each, which is `usize::MAX` for the last one,
-    /// and what is asked for.
+    /// The ranges in increasing order: the longest length of each, which is `usize::MAX` for the last one, and its
+    /// algorithm.
     pub fn ranges(&self) -> impl Iterator<Item = (usize, Option<A>)> + '_ {
         let limits = self.limits.iter().copied().take_while(|&l| l < usize::MAX);
         limits.chain([usize::MAX]).zip(self.choices)
     }
 
-    /// This table, and where it leaves the choice, that of `other`.
+    /// Returns this table, with the algorithms of `other` where this one leaves the choice to Corecast.
     ///
     /// # Errors
     ///
@@ -161,7 +159,7 @@ impl<A> Default for ByLength<A> {
 }
 
 impl<A> From<Option<A>> for ByLength<A> {
-    /// The same for every length.
+    /// One algorithm for every length.
     fn from(choice: Option<A>) -> Self {
         let mut choices = [const { None }; RANGES_MAX];
         choices[0] = choice;
@@ -173,7 +171,7 @@ impl<A> From<Option<A>> for ByLength<A> {
 }
 
 impl<A> From<A> for ByLength<A> {
-    /// The same for every length.
+    /// One algorithm for every length.
     fn from(choice: A) -> Self {
         Self::from(Some(choice))
     }
@@ -183,7 +181,7 @@ impl<A> From<A> for ByLength<A> {
 mod tests {
     use super::*;
 
-    /// Looks through a list, one after the other.
+    /// A reference that looks through the ranges in order.
     fn naive(ranges: &[(usize, Option<u8>)], rest: Option<u8>, bytes: usize) -> Option<u8> {
         let found = ranges.iter().find(|(limit, _)| bytes <= *limit);
         found.map_or(rest, |range| range.1)

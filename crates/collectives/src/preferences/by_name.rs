@@ -1,4 +1,4 @@
-//! Algorithms by the names of operations, algorithms and lengths.
+//! Algorithms that are asked for by the names of operations and algorithms.
 
 use super::algorithms::{Algorithms, each_by_length};
 use super::by_length::{ByLength, ByLengthError};
@@ -10,7 +10,8 @@ use crate::{
 use corecast_model::Collective;
 use std::str::FromStr;
 
-/// The longest of its lengths, in bytes, and the name of an algorithm; `None` leaves the choice to Corecast.
+/// A range of lengths: the longest of them in bytes, and the name of an algorithm; `None` leaves the choice to
+/// Corecast.
 pub type NamedRange<'a> = (usize, Option<&'a str>);
 
 /// A name that is no operation.
@@ -18,35 +19,35 @@ pub type NamedRange<'a> = (usize, Option<&'a str>);
 #[error("no operation is called '{0}': take one of {names}", names = Algorithms::OPERATIONS.join(", "))]
 pub struct UnknownOperation(pub String);
 
-/// Why a request in names cannot be one.
+/// Why algorithms cannot be asked for by these names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// The operation.
+    /// The operation is unknown.
     #[error(transparent)]
     Operation(#[from] UnknownOperation),
-    /// An algorithm.
+    /// The algorithm is unknown.
     #[error(transparent)]
     Algorithm(#[from] UnknownAlgorithm),
-    /// The ranges.
+    /// The ranges of lengths are invalid.
     #[error("{operation}: {error}")]
     Ranges {
         /// The operation.
         operation: String,
-        /// What is wrong.
+        /// What is wrong with the ranges.
         error: ByLengthError,
     },
-    /// A barrier's lengths.
+    /// Lengths were given for a barrier, which has none.
     #[error("a barrier has no length: ask for one algorithm")]
     Barrier,
 }
 
-/// Names what tunings are worth nothing without: the protocol, and all algorithms that there are. What was
-/// tuned under another edition may ask for what there is not any more, or not know what is faster now.
+/// Returns a text that identifies the version, the protocol, and the names of all algorithms. A tuning of another
+/// edition may ask for algorithms that no longer exist, or miss faster ones that are new.
 ///
 /// # Cost
 ///
-/// Goes through all names.
+/// One pass over all names.
 pub fn edition() -> String {
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
     for operation in Algorithms::OPERATIONS {
@@ -60,7 +61,7 @@ pub fn edition() -> String {
     format!("{version}-{protocol}-{digest:016x}")
 }
 
-/// What [`Algorithms::ask`] does for operations with lengths.
+/// Parses the ranges of [`Algorithms::ask`], for operations with lengths.
 fn table<A>(operation: &str, ranges: &[NamedRange<'_>]) -> Result<ByLength<A>, SelectionError>
 where
     A: Copy + PartialEq + FromStr<Err = UnknownAlgorithm>,
@@ -118,8 +119,8 @@ impl Algorithms {
         each_by_length!(each)
     }
 
-    /// Asks for these in place of what was asked for before, in increasing order of lengths; beyond the last
-    /// range Corecast chooses.
+    /// Asks for these ranges of an operation, in increasing order of lengths, in place of those that were asked for
+    /// before. Beyond the last range Corecast chooses.
     ///
     /// # Errors
     ///
@@ -155,7 +156,7 @@ impl Algorithms {
         Ok(())
     }
 
-    /// What is asked for in an operation at a length of `bytes`, if anything is.
+    /// The name of the algorithm that is asked for in an operation at a length of `bytes`, if any is.
     ///
     /// # Errors
     ///
@@ -170,8 +171,8 @@ impl Algorithms {
         Ok(found.and_then(|(_, name)| name))
     }
 
-    /// What is asked for in an operation, in increasing order of lengths; the last range has no end, which is
-    /// `usize::MAX`. A barrier has one.
+    /// The ranges that are asked for in an operation, in increasing order of lengths; the last one ends at
+    /// `usize::MAX`. A barrier has one range.
     ///
     /// # Errors
     ///

@@ -1,13 +1,13 @@
-//! Which algorithms a team is asked to run, and which it will run then.
+//! The algorithms that a team is asked to run, and the algorithms that it then runs.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `algorithms.rs` | the algorithms of every operation |
+//! | `algorithms.rs` | the algorithms that are asked for, of every operation |
 //! | `by_length.rs` | an algorithm for each range of lengths |
 //! | `by_name.rs` | algorithms by the names that environments and profiles use |
-//! | `outline.rs` | what a team chooses, without the team |
-//! | `text.rs` | all of them in a line of text |
-//! | `words.rs` | all of them in words that other processes read |
+//! | `outline.rs` | the algorithms that a team would choose, without the team |
+//! | `text.rs` | algorithms as a line of text |
+//! | `words.rs` | algorithms as words that other processes read |
 
 mod algorithms;
 mod by_length;

@@ -1,4 +1,4 @@
-//! Which algorithm a team chooses, without the team: for whoever has to explain or to predict it.
+//! The algorithms that a team would choose, without the team: for tools that explain or predict the choice.
 
 use super::algorithms::{Algorithms, each_by_length};
 use super::by_name::UnknownOperation;
@@ -13,7 +13,7 @@ use crate::{
 };
 use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
 
-/// A team, as its choices of algorithms see it.
+/// The properties of a team on which its choices of algorithms depend.
 ///
 /// # Examples
 ///
@@ -32,9 +32,9 @@ use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TeamOutline<'a> {
-    /// What it was planned to do; with them the number of ranks.
+    /// The plans of the team, which also have its number of ranks.
     pub plans: &'a Plans,
-    /// Slots of a queue.
+    /// Number of slots of a queue.
     pub slots: usize,
     /// Whether ranks share hardware threads.
     pub oversubscribed: bool,
@@ -42,16 +42,16 @@ pub struct TeamOutline<'a> {
     pub processes: bool,
     /// Whether results have the same bits every time.
     pub deterministic: bool,
-    /// Whether posts for all ranks can be longer than a line, as they can be on hardware.
+    /// Whether messages that are published for all ranks can be longer than a line, as they can be on hardware.
     pub long_posts: bool,
 }
 
-/// What a team chooses.
+/// The algorithm that a team chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// What is known of the algorithm.
+    /// The algorithm's entry in the registry.
     pub entry: &'static Entry,
-    /// Whether it is what was asked for; if something was and it is not, the team cannot do that.
+    /// Whether this algorithm was asked for. If another one was, the team cannot run that.
     pub as_asked: bool,
 }
 
@@ -63,7 +63,7 @@ impl Chosen {
 }
 
 impl<'a> TeamOutline<'a> {
-    /// That of a team of threads with a core each and with the usual options.
+    /// The outline of a team of threads that have a core each, with default options.
     pub fn new(plans: &'a Plans) -> Self {
         Self {
             plans,
@@ -75,7 +75,7 @@ impl<'a> TeamOutline<'a> {
         }
     }
 
-    /// What a choice depends on of a team that was asked for some algorithms.
+    /// The traits of such a team if these algorithms are asked for.
     pub fn traits(&self, asked: &Algorithms) -> TeamTraits {
         let ranks = self.plans.len();
         let lines = has_lines(ranks, asked, self.oversubscribed);
@@ -94,8 +94,8 @@ impl<'a> TeamOutline<'a> {
         }
     }
 
-    /// What an operation runs where a block has `bytes`, with an operator that does not need the order of
-    /// ranks and elements that fit a message; broadcasts from the root of their plan.
+    /// The algorithm that an operation runs for a block of `bytes`, with an operator that does not need the order
+    /// of ranks and elements that fit a message. Broadcasts start at the root of their plan.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl<'a> TeamOutline<'a> {
         self.chooses_for(asked, operation, &request)
     }
 
-    /// [`chooses`](Self::chooses) for any request.
+    /// The algorithm that an operation runs for any request; see [`chooses`](Self::chooses).
     ///
     /// # Errors
     ///

@@ -1,53 +1,53 @@
-//! Algorithms in a line of text: `allreduce=doubling@..4K,ring@4K..1M;barrier=tree`.
+//! Algorithms as a line of text: `allreduce=doubling@..4K,ring@4K..1M;barrier=tree`.
 
 use super::algorithms::Algorithms;
 use super::by_name::{NamedRange, SelectionError};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-/// Why a line asks for no algorithms. Each message quotes the part.
+/// Why a line of text is no request for algorithms. Each message quotes the part that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// No operation with its algorithms.
+    /// A part is no operation with its algorithms.
     #[error(
         "{part:?} is no request: write OPERATION=ALGORITHM or OPERATION=ALGORITHM@FROM..TO,…, as allreduce=ring@4K..1M"
     )]
     Shape {
-        /// What was read.
+        /// The part that was read.
         part: String,
     },
-    /// An operation twice.
+    /// An operation occurs twice.
     #[error("{operation} is asked for twice: write all its ranges behind one {operation}=")]
     Twice {
         /// The operation.
         operation: String,
     },
-    /// No range.
+    /// A range of lengths is invalid.
     #[error(
         "{part:?}: {range:?} is no range of bytes: write FROM..TO, either may be left out, as 4K..1M"
     )]
     Range {
-        /// The request.
+        /// The algorithm with its range.
         part: String,
-        /// Its range.
+        /// The range.
         range: String,
     },
-    /// Two ranges for one length.
+    /// Two ranges of an operation overlap.
     #[error(
         "{operation}: {first} and {second} are asked for at the same lengths, as of {bytes} bytes"
     )]
     Overlap {
         /// The operation.
         operation: String,
-        /// An algorithm.
+        /// The algorithm of one range.
         first: String,
-        /// Another one.
+        /// The algorithm of the other range.
         second: String,
-        /// A length that both have.
+        /// A length that is in both ranges.
         bytes: usize,
     },
-    /// Names, or too many ranges.
+    /// A name is unknown, or there are too many ranges.
     #[error(transparent)]
     Selection(#[from] SelectionError),
 }
@@ -62,9 +62,9 @@ struct Span<'a> {
 impl FromStr for Algorithms {
     type Err = TextError;
 
-    /// Requests are parted by `;`, the algorithms of one operation by `,`. `@FROM..TO` asks for one where a block
-    /// has more than FROM and up to and including TO bytes; either may be left out, without both it is for all
-    /// lengths. Numbers may end in K, M or G, for powers of 1024. At other lengths Corecast chooses.
+    /// Requests are separated by `;`, the algorithms of one operation by `,`. `@FROM..TO` asks for an algorithm
+    /// where a block has more than FROM and at most TO bytes. Either may be left out; without `@` the algorithm is
+    /// for all lengths. Numbers may end in K, M or G, for powers of 1024. At other lengths Corecast chooses.
     ///
     /// # Examples
     ///
@@ -106,7 +106,7 @@ impl FromStr for Algorithms {
     }
 }
 
-/// One algorithm, perhaps with a range.
+/// Parses an algorithm, perhaps with a range.
 fn span(requested: &str) -> Result<Span<'_>, TextError> {
     let Some((name, range)) = requested.split_once('@') else {
         return Ok(Span {
@@ -135,7 +135,7 @@ fn span(requested: &str) -> Result<Span<'_>, TextError> {
     Ok(Span { from, to, name })
 }
 
-/// The ranges of an operation, with those between them where nothing is asked.
+/// The ranges of an operation, including those between the spans, for which no algorithm is asked.
 fn ranges<'a>(operation: &str, spans: &[Span<'a>]) -> Result<Vec<NamedRange<'a>>, TextError> {
     let mut ranges: Vec<NamedRange<'a>> = Vec::new();
     let mut before: Option<&Span<'_>> = None;
@@ -163,7 +163,7 @@ fn ranges<'a>(operation: &str, spans: &[Span<'a>]) -> Result<Vec<NamedRange<'a>>
     Ok(ranges)
 }
 
-/// A number of bytes.
+/// Parses a number of bytes, which may end in K, M or G.
 fn bytes(text: &str) -> Option<usize> {
     let (digits, shift) = match text.as_bytes().last()?.to_ascii_uppercase() {
         b'K' => (&text[..text.len() - 1], 10),
@@ -191,7 +191,7 @@ impl Display for Bytes {
 }
 
 impl Display for Algorithms {
-    /// What [`FromStr`] reads; nothing where nothing is asked for.
+    /// Writes what [`FromStr`] reads; an empty text if nothing is asked for.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut operations = 0;
         for operation in Self::OPERATIONS {

@@ -8,8 +8,9 @@ use crate::{
 };
 
 impl Algorithms {
-    /// As words that [`from_words`](Self::from_words) reads: for the barrier and each range 0, or 1 and the
-    /// place in its type's list; tables begin with the number of their ranges, each range with its limit.
+    /// Encodes the algorithms as words that [`from_words`](Self::from_words) reads. An algorithm is 1 plus its
+    /// index in its type's `ALL`, or 0 for none. The barrier's comes first. Each other operation has the number of
+    /// its ranges, and for each range its limit and its algorithm.
     pub fn to_words(self) -> Vec<u64> {
         fn place<A: PartialEq>(all: &[A], choice: Option<A>) -> u64 {
             let place = choice.and_then(|choice| all.iter().position(|one| *one == choice));
@@ -29,7 +30,7 @@ impl Algorithms {
         words
     }
 
-    /// What another process wrote; `None` if it is none.
+    /// Decodes the words that another process wrote; `None` if they are invalid.
     pub fn from_words(next: &mut impl FnMut() -> Option<usize>) -> Option<Self> {
         fn choice<A: Copy>(all: &[A], word: usize) -> Option<Option<A>> {
             match word {

@@ -3,7 +3,7 @@
 use super::{Need, Request, TeamTraits};
 use corecast_model::Collective;
 
-/// All that is known of an algorithm beside its code.
+/// The description of an algorithm: its name and source, and what it needs, does and costs.
 ///
 /// # Examples
 ///
@@ -16,32 +16,33 @@ use corecast_model::Collective;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it does.
+    /// The collective that it performs.
     pub collective: Collective,
-    /// Its name: unique for the collective.
+    /// Its name, unique within the collective.
     pub name: &'static str,
     /// The file that holds it, in this crate's `src`.
     pub file: &'static str,
-    /// The paper, call-site table or program that it comes from, and remarks.
+    /// The paper, book or program that it comes from, and remarks.
     pub source: &'static str,
-    /// What it needs, all of it.
+    /// The conditions under which it can run, all of which must hold.
     pub needs: &'static [Need],
     /// Its phases, one after the other.
     pub phases: &'static [&'static str],
-    /// Transfers of all ranks together, as a formula; docs/algorithms.md says in which letters.
+    /// Number of transfers of all ranks together, as a formula in the letters of
+    /// docs/algorithms.md.
     pub transfers: &'static str,
-    /// Bytes of all ranks together, as a formula.
+    /// Number of bytes of all ranks together, as a formula in the same letters.
     pub bytes: &'static str,
 }
 
 impl Entry {
-    /// Whether it can do what is requested.
+    /// Whether the algorithm can serve `request` in a team with these traits.
     #[inline]
     pub fn serves(&self, request: &Request, traits: &TeamTraits) -> bool {
         self.needs.iter().all(|need| need.is_met(request, traits))
     }
 
-    /// Its row in docs/algorithms.md.
+    /// The algorithm's row in docs/algorithms.md.
     pub fn row(&self) -> String {
         let needs: Vec<&str> = self.needs.iter().map(|need| need.text()).collect();
         let needs = match needs.is_empty() {
@@ -68,13 +69,13 @@ impl Entry {
 pub struct UnknownAlgorithm {
     /// The operation.
     pub operation: Collective,
-    /// What was asked for.
+    /// The name that was asked for.
     pub name: String,
-    /// What there is.
+    /// The names of the operation's algorithms.
     pub known: Vec<&'static str>,
 }
 
-/// The algorithms of a collective: an enum, its entries, names and parser from one list.
+/// Makes the enum of a collective's algorithms, with entries, names and parser, from one list.
 macro_rules! algorithms {
     (
         $(#[$doc:meta])*
@@ -94,10 +95,10 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
-            /// Every one.
+            /// All algorithms of the collective.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// What is known of it.
+            /// The algorithm's entry in the registry.
             #[inline]
             pub const fn entry(self) -> &'static $crate::registry::Entry {
                 use $crate::registry::{Entry, Need};
@@ -118,7 +119,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Its name.
+            /// The algorithm's name.
             pub const fn name(self) -> &'static str {
                 self.entry().name
             }

@@ -1,16 +1,17 @@
-//! What there is to know about each algorithm, in one place.
+//! The registry: the descriptions of all algorithms, in one place.
 //!
 //! Each collective lists its algorithms in the file `algorithm.rs` of its folder, as [`Entry`]s: name, source, what
-//! it needs, what it costs, its phases. The same file holds the one function that decides, `choose`: from a
-//! [`Request`], the [`TeamTraits`] and what was asked for to an algorithm. Members, operations in flight,
-//! `explain`, the tuner, the simulator and docs/algorithms.md all read that.
+//! it needs, what it costs, its phases. The file also holds the one function that decides, `choose`: it takes the
+//! algorithm that was asked for, a [`Request`] and the [`TeamTraits`] (for barriers the plan), and returns an
+//! algorithm. Members, operations in flight, `explain`, the tuner, the simulator and docs/algorithms.md all use
+//! entries and `choose`.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `entry.rs` | an algorithm's entry, and the macro that makes an enum of entries |
-//! | `need.rs` | what an algorithm needs, as something to check and to print |
-//! | `request.rs` | what a decision depends on |
-//! | `record.rs` | what ran, for tests |
+//! | `need.rs` | the conditions of algorithms, to check and to print |
+//! | `request.rs` | the inputs of `choose` |
+//! | `record.rs` | a record of the algorithms that ran, for tests |
 
 mod entry;
 mod need;

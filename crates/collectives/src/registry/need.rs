@@ -1,12 +1,13 @@
-//! What an algorithm needs of a team and of a request.
+//! The conditions that algorithms have on a team and a request.
 
 use super::{Request, TeamTraits};
 
-/// Most ranks of a team in which each rank can have a line for all others: more of them would poll it than a
-/// line can be given to quickly, and lines would take memory by the square.
+/// Most ranks of a team in which each rank can have a line for all others. With more ranks, too many of them would
+/// poll one line, and the lines would take memory in the square of the number of ranks.
 pub const ALL_LINES_RANKS_MAX: usize = 16;
 
-/// One condition. Links that every team has are no condition, but are named for whoever builds a fabric.
+/// One condition of an algorithm. Conditions on links that every team has always hold; they are listed for authors
+/// of a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Need {
@@ -24,26 +25,26 @@ pub enum Need {
     MeshOrCube,
     /// A number of ranks that is a power of two.
     PowerOfTwo,
-    /// An operator that commutes, or whose order of ranks may change, and no deterministic team.
+    /// An operator that may combine ranks in any order, in a team that is not deterministic.
     Commutative,
-    /// A team that need not give the same bits every time.
+    /// A team that is not deterministic: results need not have the same bits every time.
     AnyOrder,
-    /// A line of each rank for all others, which teams of up to 16 ranks can have.
+    /// A line on which each rank publishes for all others, which teams of up to 16 ranks can have.
     LineOfEach,
-    /// A plan in which members share lines, and its root.
+    /// A plan in which members share lines, and a request with the root of that plan.
     Groups,
-    /// The groups of a plan; without, one of all.
+    /// The groups of a plan, or one group of all other ranks where the plan has none.
     GroupsOrOne,
-    /// Packages: those of the plans, else NUMA nodes in a team of one process, else one.
+    /// The ranks' packages: those of the plans, else NUMA nodes in a team of one process, else one package.
     Packages,
-    /// Parts of one length.
+    /// Parts that all have one length.
     EqualParts,
     /// Elements that fit a message.
     ShortElements,
 }
 
 impl Need {
-    /// Whether a team can have it for this request.
+    /// Whether the condition holds for this request in a team with these traits.
     #[inline]
     pub fn is_met(self, request: &Request, traits: &TeamTraits) -> bool {
         match self {
@@ -65,7 +66,7 @@ impl Need {
         }
     }
 
-    /// As docs/algorithms.md says it.
+    /// The condition in the words of docs/algorithms.md.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Plan => "plan",

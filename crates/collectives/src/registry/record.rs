@@ -1,6 +1,6 @@
-//! What ran: for tests that hold decisions against what was executed.
+//! A record of the algorithms that ran, for tests that compare choices with what was executed.
 //!
-//! Only builds with debug assertions record; in others [`ran`] is nothing.
+//! Only builds with debug assertions record; in others [`ran`] does nothing.
 
 #[cfg(debug_assertions)]
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ thread_local! {
     static RAN: RefCell<Option<Vec<&'static Entry>>> = const { RefCell::new(None) };
 }
 
-/// Notes that this thread runs an algorithm, if it is within [`recorded`].
+/// Records that this thread runs an algorithm, if it is within [`recorded`].
 #[inline(always)]
 pub fn ran(entry: &'static Entry) {
     #[cfg(debug_assertions)]
@@ -24,8 +24,8 @@ pub fn ran(entry: &'static Entry) {
     let _ = entry;
 }
 
-/// Runs `body`, and returns the algorithms that this thread ran meanwhile, in order: those that run others come
-/// first.
+/// Runs `body`, and returns the algorithms that this thread ran meanwhile, in order: an algorithm that runs others
+/// comes before them.
 ///
 /// # Panics
 ///

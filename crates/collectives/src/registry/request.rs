@@ -1,22 +1,23 @@
-//! What the decision for an algorithm depends on.
+//! The inputs of the choice of an algorithm: one call's request, and the team's traits.
 
 /// What one call of a collective asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Bytes of a block, which all ranks know alike; see [`Algorithms`](crate::Algorithms) for each operation's.
+    /// Bytes of a block, which all ranks know; [`Algorithms`](crate::Algorithms) says what a block is in each
+    /// operation.
     pub bytes: usize,
     /// Bytes of an element, at least 1.
     pub element: usize,
-    /// Where it starts or ends; 0 for operations without a root.
+    /// The root, where the operation starts or ends; 0 for operations without a root.
     pub root: usize,
     /// Whether the order of ranks counts: the operator does not commute, or the team is deterministic.
     pub keeps_order: bool,
-    /// Whether all parts have one length; without, [`bytes`](Self::bytes) is unknown and 0.
+    /// Whether all parts have one length; if not, [`bytes`](Self::bytes) is unknown and 0.
     pub equal_parts: bool,
 }
 
 impl Request {
-    /// Blocks of `bytes`, of elements of one byte, from or to rank 0, by an operator that commutes.
+    /// A request for blocks of `bytes`, with elements of one byte, root 0 and a commutative operator.
     pub const fn of_bytes(bytes: usize) -> Self {
         Self {
             bytes,
@@ -27,7 +28,7 @@ impl Request {
         }
     }
 
-    /// Parts of different lengths, of which no rank knows all.
+    /// A request for parts of different lengths, of which no rank knows all.
     pub const fn of_parts(element: usize) -> Self {
         Self {
             element,
@@ -37,7 +38,7 @@ impl Request {
     }
 }
 
-/// What a decision depends on of a team.
+/// The traits of a team on which the choice of an algorithm depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TeamTraits {
     /// Number of ranks.
@@ -46,11 +47,11 @@ pub struct TeamTraits {
     pub mesh: bool,
     /// Bytes that fit one message.
     pub message_bytes: usize,
-    /// Whether lending copies, as it does between processes.
+    /// Whether lending copies the data, as it does between processes.
     pub copies: bool,
-    /// Whether each rank has a line for all others.
+    /// Whether each rank has a line on which it publishes for all others.
     pub lines: bool,
-    /// Whether broadcasts go there without having been asked to.
+    /// Whether broadcasts use these lines where no algorithm was asked for.
     pub publishes: bool,
     /// The root of the broadcast's plan, if members share lines in it.
     pub groups_root: Option<usize>,
