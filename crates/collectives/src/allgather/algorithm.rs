@@ -3,7 +3,8 @@
 use crate::registry::{Request, TeamTraits, algorithms};
 
 algorithms! {
-    /// How an allgather is done. Parts of different lengths know [`direct`](fn@super::direct) and [`ring`](fn@super::ring) alone.
+    /// The algorithms of allgathers. For parts of different lengths there are [`direct`](fn@super::direct) and
+    /// [`ring`](fn@super::ring) alone.
     pub enum Algorithm: Allgather {
         /// [`direct`](fn@super::direct).
         Direct = "direct" in "allgather/direct.rs", "Nishtala and others, as all read all",
@@ -14,14 +15,15 @@ algorithms! {
         /// [`bruck`](fn@super::bruck).
         Bruck = "bruck" in "allgather/bruck.rs", "Bruck and others 1997 §4",
             needs [Steps, EqualParts], phases ["rounds"], costs "n*log+n-1-log", "n*(n-1)*s";
-        /// A gather and a broadcast of their own choice.
+        /// A gather and a broadcast, each of which chooses its own algorithm.
         Trees = "trees" in "allgather/mod.rs", "a gather and a broadcast, by their own choice",
             needs [Plan, EqualParts], phases ["gather", "broadcast"], costs "2*(n-1)", "(n-1)*s+(n-1)*n*s";
     }
 }
 
-/// What was asked for, where the team can do it. Else [`direct`](fn@super::direct) where all ranks are linked,
-/// [`bruck`](fn@super::bruck) where all fits a message, and [`ring`](fn@super::ring).
+/// Returns the algorithm that was asked for if the team can run it. Else [`direct`](fn@super::direct) where all
+/// ranks are linked, [`bruck`](fn@super::bruck) where parts have one length and fit a message, and otherwise
+/// [`ring`](fn@super::ring).
 #[inline]
 pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
     if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {

@@ -1,4 +1,4 @@
-//! Twice as much with every step, for any number of ranks.
+//! An allgather in which every step doubles the parts that a rank has, for any number of ranks.
 //!
 //! ```text
 //!   7 ranks, at rank 0:  0 │ 1 from rank 1 │ 2 3 from rank 2 │ 4 5 6 from rank 4
@@ -8,8 +8,9 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Each rank has its own part, `len` bytes in rank order, in `window`; all get all parts. Parts stay at
-/// their places, so those that go around from the last rank to the first take a transfer for each side.
+/// Copies each rank's part to all others. Parts have `len` bytes and lie in `window` in rank order; each rank's own
+/// part is there at the beginning. An interval that goes around from the last rank to the first takes two
+/// transfers, because parts stay in rank order.
 ///
 /// # Errors
 ///
@@ -47,7 +48,7 @@ pub fn bruck<F: Fabric>(
     fabric.flush()
 }
 
-/// `count` ranks from `first` on, around from the last to the first.
+/// The one or two intervals of `count` ranks from `first` on, around from the last to the first.
 fn intervals(first: usize, count: usize, n: usize) -> impl Iterator<Item = Range<usize>> {
     let end = first + count;
     let around = (end > n).then(|| 0..end - n);

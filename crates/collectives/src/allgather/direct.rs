@@ -1,11 +1,11 @@
-//! Everybody takes from everybody: each part is read where its rank has it.
+//! An allgather in which each rank takes from all others: a part is read in its rank's memory.
 
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives each rank's `len` bytes of `send` to `part(rank)` of everybody's `recv`. Each rank serves, and
-/// takes from, the ranks after it first, so that not all read one rank's memory.
+/// Copies each rank's `len` bytes of `send` to `part(rank)` of all ranks' `recv`. A rank serves the ranks before it
+/// first and takes in the fabric's reading order, so that not all read one rank's memory.
 ///
 /// # Errors
 ///

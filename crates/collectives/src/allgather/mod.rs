@@ -1,4 +1,4 @@
-//! Allgathers: everybody's data side by side, for everybody.
+//! Allgathers: all ranks' data side by side, for all ranks.
 
 mod algorithm;
 mod bruck;
@@ -18,8 +18,8 @@ use crate::{broadcast, gather};
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Parts of one length: `send.len()` bytes of each rank, for each rank's `recv`, by the algorithm that the team
-/// chooses.
+/// Gathers parts of one length, `send.len()` bytes of each rank, in each rank's `recv`, by the algorithm that the
+/// team chooses.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub fn start<F: Fabric>(
     run(algorithm, context, send, recv, equal(len), element)
 }
 
-/// Parts of any lengths: `part` says where everybody wants them.
+/// Gathers parts of any lengths: `part(rank)` is the place of that rank's part in `recv`.
 ///
 /// # Errors
 ///
@@ -58,8 +58,8 @@ pub fn start_parts<F: Fabric>(
     run(algorithm, context, send, recv, part, element)
 }
 
-/// Parts by one algorithm, which [serves](crate::registry::Entry::serves) the team and the request: `part` says
-/// where everybody wants them.
+/// Gathers parts by one algorithm, which [serves](crate::registry::Entry::serves) the team and the request:
+/// `part(rank)` is the place of that rank's part in `recv`.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! Around a ring: each rank passes on what it got last.
+//! An allgather around a ring: each rank passes on the part that it got last.
 
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Each rank has part number `first`, which differs from the next rank's as the ranks do, in `window`;
-/// all get all parts.
+/// Copies each rank's part to all others' windows. At the beginning a rank has the part with number `first`, and
+/// the next rank has the next part.
 ///
 /// # Errors
 ///

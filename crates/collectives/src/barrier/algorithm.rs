@@ -4,19 +4,21 @@ use crate::plans::BarrierPlan;
 use crate::registry::algorithms;
 
 algorithms! {
-    /// How a barrier is done. Without a request its plan says it: trees, rounds of notifications, trees
-    /// with groups, or one line.
+    /// The algorithms of barriers. If none is asked for, the barrier's plan decides: trees, rounds of
+    /// notifications, trees with groups, or one line.
     pub enum Algorithm: Barrier {
-        /// [`tree`](fn@super::tree), over the plan's trees; those of reductions and broadcasts where it has others.
+        /// [`tree`](fn@super::tree), over the trees of the barrier's plan, else those of reductions and broadcasts.
         Tree = "tree" in "barrier/tree.rs", "Smelt §4.2",
             needs [Plan], phases ["fan in", "fan out"], costs "2*(n-1)", "0";
-        /// [`dissemination`](fn@super::dissemination), over the plan's rounds; those of radix 2 where it has trees.
+        /// [`dissemination`](fn@super::dissemination), over the rounds of the barrier's plan, else over rounds of
+        /// radix 2.
         Dissemination = "dissemination" in "barrier/dissemination.rs", "Hensgen, Finkel and Manber 1988; this figure with radix 2",
             needs [Plan], phases ["rounds"], costs "n*log", "0";
-        /// [`groups`](fn@super::groups), over the plan's groups; one of all others where it has none.
+        /// [`groups`](fn@super::groups), over the groups of the barrier's plan, else one group of all other ranks.
         Groups = "groups" in "barrier/groups.rs", "CLa §3.1 and §3.2, notification trees with groups; one group is *same line*",
             needs [GroupsOrOne], phases ["fan in", "fan out"], costs "2*(n-1)", "0";
-        /// [`m_way`](fn@super::m_way), over the plan's rounds; those of the [best m](fn@super::best_m) where it has trees.
+        /// [`m_way`](fn@super::m_way), over the rounds of the barrier's plan, else those of the [best
+        /// m](fn@super::best_m).
         MWay = "m-way" in "barrier/m_way.rs", "CLa §3.3.1, single-use lines; over all packages the first variant of §3.3.2",
             needs [], phases ["rounds"], costs "ways", "0";
         /// [`m_way`](fn@super::m_way), over [`multi_m_rounds`](fn@super::multi_m_rounds).
@@ -28,13 +30,13 @@ algorithms! {
         /// [`m_way`](fn@super::m_way), over [`package_root_rounds`](fn@super::package_root_rounds).
         PackageRoots = "package-roots" in "barrier/package_roots.rs", "CLa §3.3.2, third variant; run by `barrier/m_way.rs`",
             needs [Packages], phases ["rounds in packages", "one round between roots", "fan out in packages"], costs "inside+across", "0";
-        /// [`counter`](fn@super::counter): no plan, one line for all.
+        /// [`counter`](fn@super::counter): one line for all ranks, without a plan.
         Counter = "counter" in "barrier/counter.rs", "the centralised barrier of Mellor-Crummey and Scott 1991; whoever comes last lets all go",
             needs [], phases ["arrivals", "release"], costs "across+n-1", "0";
     }
 }
 
-/// What was asked for, else what the plan says.
+/// Returns the algorithm that was asked for, else that of the plan.
 pub fn choose(asked: Option<Algorithm>, plan: &BarrierPlan) -> Algorithm {
     asked.unwrap_or(match plan {
         BarrierPlan::Trees { .. } => Algorithm::Tree,

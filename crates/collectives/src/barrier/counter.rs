@@ -1,11 +1,11 @@
-//! One line to which all add and that all watch: whoever comes last lets everybody go.
+//! A barrier at one line, to which all ranks add and which all watch: the last arrival releases all.
 //!
-//! No rank has a part of its own. Where ranks share cores that is worth more than the lines that it takes: a
-//! barrier over a tree waits for the turns of those who collect and pass on, this one for the last rank alone.
+//! All ranks do the same work. Where ranks share cores this saves more than the contended line costs: a barrier
+//! over a tree waits until each parent has had its turn on a core, this one for the last rank alone.
 
 use corecast_wire::Fabric;
 
-/// Comes, and leaves when everybody has come. `line` is this rank's number of the line; `None` alone.
+/// Returns when all ranks have come. `line` is this rank's number of the line; `None` in a team of one.
 ///
 /// # Errors
 ///
@@ -13,13 +13,14 @@ use corecast_wire::Fabric;
 ///
 /// # Cost
 ///
-/// n additions to one line, each of which takes it from those who watch it: with k ranks that run at the same time up
-/// to k reads each, so k² transfers where no cores are shared. After the last arrival one read each.
+/// n additions to one line, each of which takes the line from the ranks that watch it. With k ranks running at the
+/// same time each addition causes up to k reads, so there are up to k² transfers. After the last arrival each rank
+/// reads once.
 ///
 /// # Source
 ///
-/// The centralised barrier of Mellor-Crummey and Scott (1991) with a count that goes on instead of a sense that is
-/// reversed; in and out over the same line as CLa §3.1 counts it.
+/// The centralised barrier of Mellor-Crummey and Scott (1991) with a counter that keeps counting instead of a sense
+/// that is reversed; in and out over the same line as CLa §3.1 counts it.
 #[inline(always)]
 pub fn counter<F: Fabric>(fabric: &mut F, line: Option<usize>) -> Result<(), F::Error> {
     match line {

@@ -1,7 +1,7 @@
-//! Rounds of notifications, after which everybody has heard of everybody, directly or not
-//! (Hensgen, Finkel and Manber 1988; with more than one target per round CLa §3.3).
+//! A barrier of rounds of notifications, after which each rank has heard of all others, directly or
+//! not (Hensgen, Finkel and Manber 1988; with more than one target per round CLa §3.3).
 //!
-//! With two ranks it is one mutual exchange of lines: the least that a barrier can cost.
+//! With two ranks it is one mutual exchange of lines, which is the least that a barrier can cost.
 
 use corecast_plan::Rounds;
 use corecast_wire::Fabric;
@@ -31,7 +31,7 @@ impl Steps {
     }
 }
 
-/// Comes, and leaves when everybody has come.
+/// Returns when all ranks have come.
 ///
 /// # Errors
 ///

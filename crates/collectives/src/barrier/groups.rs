@@ -1,5 +1,5 @@
-//! In and out over trees whose parents serve groups that share a line: CLa's notification trees (§3.1,
-//! §3.2).
+//! A barrier of a fan-in and a fan-out over trees whose parents serve groups that share a line: CLa's notification
+//! trees (§3.1, §3.2).
 //!
 //! ```text
 //!        0            in:   1, 2 and 3 add to one line, which 0 collects; 4 notifies 0
@@ -8,8 +8,8 @@
 //!        1 2 3
 //! ```
 //!
-//! One group of all others is CLa's *same line* in both directions. Each group has lines of its own
-//! (*single-use lines*), so that nobody polls a line that another group writes.
+//! One group of all others is CLa's *same line* in both directions. Each group has lines of its own (*single-use
+//! lines*), so that no rank polls a line that another group writes.
 
 use crate::groups::{GroupRoute, Groups, Stop};
 use corecast_plan::groups::Grouped;
@@ -23,11 +23,12 @@ pub struct GroupSchedule {
 }
 
 impl GroupSchedule {
-    /// The parts of all ranks. Where the two ways have different roots, the first one tells the second.
+    /// The parts of all ranks. Where fan-in and fan-out have different roots, the root of the fan-in notifies that
+    /// of the fan-out.
     ///
     /// # Panics
     ///
-    /// If the ways are for teams of different sizes.
+    /// If fan-in and fan-out are for teams of different sizes.
     pub fn all(fan_in: &Grouped, fan_out: &Grouped, groups: &mut Groups) -> Vec<Self> {
         assert_eq!(fan_in.len(), fan_out.len(), "two ways of one team");
         let (last, first) = (fan_in.root(), fan_out.root());
@@ -44,7 +45,7 @@ impl GroupSchedule {
     }
 }
 
-/// Comes, and leaves when everybody has come.
+/// Returns when all ranks have come.
 ///
 /// # Errors
 ///

@@ -1,13 +1,13 @@
-//! Rounds in which each rank writes one line, and reads those of m others (CLa §3.3).
+//! A barrier of rounds in which each rank writes one line, and reads those of m others (CLa §3.3).
 //!
 //! ```text
 //! 9 ranks, m = 2     round 0: 0 writes a line that 1 and 2 read, and reads those of 8 and 7
 //!                    round 1: 0 writes another one for 3 and 6, and reads those of 6 and 3
 //! ```
 //!
-//! A line for each round (*single-use lines*): nobody who still polls that of one round takes it away
-//! from whoever writes the next. A notification to each of the m, as
-//! [`dissemination`](super::dissemination) has it, writes m lines instead of one.
+//! Each round has a line of its own (*single-use lines*), so a rank that still polls the line of
+//! one round does not delay the write of the next. A notification to each of the m ranks, as in
+//! [`dissemination`](super::dissemination), would write m lines instead of one.
 
 use crate::groups::Groups;
 use corecast_plan::Rounds;
@@ -24,7 +24,7 @@ struct LineStep {
 }
 
 impl LineSteps {
-    /// The parts of all ranks, and a line for each rank and round with targets.
+    /// The parts of all ranks. Adds a line for each rank and round with targets to `groups`.
     pub fn all(rounds: &Rounds, groups: &mut Groups) -> Vec<Self> {
         let n = rounds.len();
         let mut all = vec![Self::default(); n];
@@ -55,8 +55,9 @@ impl LineSteps {
     }
 }
 
-/// The m with which n ranks need least: ⌈log_{m+1} n⌉ rounds of one write and m reads, each of which
-/// counts as much as a write. Of equal ones the least, whose lines have fewest readers.
+/// The m with the least cost for n ranks: ⌈log_{m+1} n⌉ rounds of one write and m reads, where a
+/// read costs as much as a write. Of several such m the smallest, whose lines have the fewest
+/// readers.
 ///
 /// # Source
 ///
@@ -70,13 +71,13 @@ pub fn best_m(n: usize) -> usize {
         }
         rounds * (m + 1)
     };
-    // Beyond this more rounds are always cheaper.
+    // With a larger m, a smaller one and more rounds are always cheaper.
     (1..=n.clamp(2, 9) - 1)
         .min_by_key(|&m| cost(m))
         .unwrap_or(1)
 }
 
-/// Comes, and leaves when everybody has come.
+/// Returns when all ranks have come.
 ///
 /// # Errors
 ///

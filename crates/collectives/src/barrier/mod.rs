@@ -1,4 +1,4 @@
-//! Barriers: nobody leaves before everybody has come.
+//! Barriers: no rank leaves before all ranks have come.
 
 mod algorithm;
 mod counter;

@@ -1,19 +1,19 @@
-//! Rounds with an m of their own, over lines as in [`m_way`](super::m_way) (CLa §3.3.1).
+//! A barrier of rounds that each have an m of their own, over lines as in [`m_way`](super::m_way) (CLa §3.3.1).
 //!
-//! The information that the ranks have after r rounds of one m is (m + 1)^r, where n would do. With an
-//! m for each round it is the product of all m_i + 1, which can be closer: 6 ranks take 2 · 3, with
-//! three lines to read each, instead of 2 · 2 · 2 with three or 3 · 3 with four.
+//! After r rounds with one m a rank knows of (m + 1)^r ranks, where n would do. With an m for each round the number
+//! is the product of all m_i + 1, which can be closer to n: 6 ranks take 2 · 3, with three lines to read each,
+//! instead of 2 · 2 · 2 with three or 3 · 3 with four.
 
 use corecast_plan::Rounds;
 
-/// The numbers of ranks m_i + 1 that each rank's information is multiplied by in each round: those of
-/// the least sum, and of these the least product, that come to n or more.
+/// The factors m_i + 1 by which each round multiplies the number of ranks that a rank knows of. Their product is n
+/// or more; of all such factors these have the least sum, and then the least product.
 ///
 /// # Cost
 ///
-/// The time of n numbers, once for a team.
+/// Time polynomial in log n, once for a team.
 pub fn factors(n: usize) -> Vec<usize> {
-    /// Larger ones are never better: 6 is more than 2 + 3.
+    /// Larger factors are never better: 2 and 3 have the product 6 with the sum 5.
     const FACTOR_MAX: usize = 5;
     fn best(n: usize, known: &mut std::collections::HashMap<usize, Vec<usize>>) -> Vec<usize> {
         if n <= 1 {
@@ -39,8 +39,8 @@ pub fn factors(n: usize) -> Vec<usize> {
     best(n, &mut std::collections::HashMap::new())
 }
 
-/// The rounds: in each, rank r tells those that are 1 to m_i times the product of the factors before
-/// further on, up to a distance of n.
+/// The rounds of this barrier: in round i each rank tells the ranks that are 1 to m_i times the product of all
+/// earlier factors further on, as long as that is less than n.
 ///
 /// # Panics
 ///

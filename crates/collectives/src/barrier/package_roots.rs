@@ -1,17 +1,18 @@
-//! A dissemination in each package, and a line of its first rank for all ranks of the others (CLa
-//! §3.3.2).
+//! A barrier of a dissemination in each package, and a line of each package's first rank for all
+//! ranks of the others (CLa §3.3.2).
 //!
 //! ```text
 //! packages 0 1 2 | 3 4      each package by itself; then 3 and 4 read the line of 0, and 0, 1 and 2
 //!                          that of 3
 //! ```
 //!
-//! One line crosses from each package, with many readers: no congestion, more stealing.
+//! One line crosses from each package, with many readers: there is no congestion, but the line is
+//! stolen more often.
 
 use super::packages::{members, rounds};
 use corecast_plan::Rounds;
 
-/// The rounds for ranks on these packages, to be run by [`m_way`](super::m_way).
+/// The rounds for ranks with these packages, which are run by [`m_way`](super::m_way).
 ///
 /// # Panics
 ///

@@ -1,10 +1,10 @@
-//! What the barriers with a step between packages share: a dissemination in each package, and the list of
-//! its ranks.
+//! The common part of barriers with a round between packages: a dissemination in each package, and the list of its
+//! ranks.
 
 use super::m_way::best_m;
 use corecast_plan::Rounds;
 
-/// The ranks of each package, in order; `packages` has each rank's.
+/// The ranks of each package, in order; `packages` has the package of each rank.
 pub(super) fn members(packages: &[u32]) -> Vec<Vec<usize>> {
     let mut all: Vec<(u32, Vec<usize>)> = Vec::new();
     for (rank, &package) in packages.iter().enumerate() {
@@ -16,8 +16,8 @@ pub(super) fn members(packages: &[u32]) -> Vec<Vec<usize>> {
     all.into_iter().map(|(_, members)| members).collect()
 }
 
-/// An m-way dissemination in each package with its own best m, all packages at the same time, and then
-/// `last`, whom each rank tells of its package.
+/// An m-way dissemination in each package with its own best m, all packages at the same time, and then a round in
+/// which each rank notifies the ranks that `last` has for it.
 pub(super) fn rounds(n: usize, packages: &[Vec<usize>], last: Vec<Vec<usize>>) -> Rounds {
     let mut targets: Vec<Vec<Vec<usize>>> = Vec::new();
     for members in packages {
@@ -45,7 +45,7 @@ pub(super) fn rounds(n: usize, packages: &[Vec<usize>], last: Vec<Vec<usize>>) -
 mod tests {
     use super::super::{package_root_rounds, pair_wise_rounds};
 
-    /// Making rounds checks that they are a barrier.
+    /// `Rounds::new` checks that rounds are a barrier.
     #[test]
     fn any_packages_make_a_barrier() {
         for n in 1..=13usize {

@@ -1,16 +1,18 @@
-//! A dissemination in each package, and a last exchange with a peer in each other one (CLa §3.3.2).
+//! A barrier of a dissemination in each package, and a last exchange with a peer in each other
+//! package (CLa §3.3.2).
 //!
 //! ```text
 //! packages 0 1 2 | 3 4      each package by itself; then 0 reads the line of 3, 1 of 4, 2 of 3,
 //!                          3 of 0 and 4 of 1
 //! ```
 //!
-//! Many lines cross at the same time, each with few readers: congestion, little stealing.
+//! Many lines cross at the same time, each with few readers: there is congestion, but lines are
+//! rarely stolen.
 
 use super::packages::{members, rounds};
 use corecast_plan::Rounds;
 
-/// The rounds for ranks on these packages, to be run by [`m_way`](super::m_way).
+/// The rounds for ranks with these packages, which are run by [`m_way`](super::m_way).
 ///
 /// # Panics
 ///

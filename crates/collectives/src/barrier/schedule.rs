@@ -1,4 +1,4 @@
-//! A rank's part of whichever barrier a team has.
+//! A rank's part of its team's barrier, whatever the algorithm.
 
 use super::algorithm::Algorithm;
 use super::counter::counter;
@@ -16,30 +16,30 @@ use corecast_plan::Rounds;
 use corecast_plan::groups::Grouped;
 use corecast_wire::Fabric;
 
-/// A rank's part of the barrier's plan.
+/// A rank's part of the barrier.
 #[derive(Clone, Debug)]
 pub enum BarrierSchedule {
-    /// Of [`tree`](fn@tree).
+    /// For [`tree`](fn@tree).
     Tree {
-        /// The way in.
+        /// The fan-in.
         fan_in: Route,
-        /// The way out.
+        /// The fan-out.
         fan_out: Route,
     },
-    /// Of [`dissemination`](fn@dissemination).
+    /// For [`dissemination`](fn@dissemination).
     Rounds(Steps),
-    /// Of [`groups`](fn@groups).
+    /// For [`groups`](fn@groups).
     Groups(GroupSchedule),
-    /// Of [`m_way`](fn@m_way).
+    /// For [`m_way`](fn@m_way), whatever the rounds.
     Lines(LineSteps),
-    /// Of [`counter`](fn@counter): the rank's number of the line, none alone.
+    /// For [`counter`](fn@counter): the rank's number of the line, `None` in a team of one.
     Counter(Option<usize>),
 }
 
 impl BarrierSchedule {
-    /// The schedules of all ranks for one algorithm, over the plan where it has such a plan, else over the
-    /// algorithm's own. The lines that groups share are taken from `groups`; `packages` says in which package each
-    /// rank is, all in one without.
+    /// The schedules of all ranks for one algorithm: over the barrier's plan where that suits the algorithm, else
+    /// over trees, rounds or groups of the algorithm's own. Adds the shared lines to `groups`. `packages` has the
+    /// package of each rank; without it all ranks are in one package.
     pub fn all(
         plans: &Plans,
         algorithm: Algorithm,
@@ -73,7 +73,7 @@ impl BarrierSchedule {
         }
     }
 
-    /// The barrier.
+    /// Runs the barrier: returns when all ranks have come.
     ///
     /// # Errors
     ///

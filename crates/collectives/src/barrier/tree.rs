@@ -1,16 +1,16 @@
-//! A reduction and a broadcast without payload (Smelt §4.2.2).
+//! A barrier of a reduction and a broadcast without payload (Smelt §4.2.2).
 //!
 //! ```text
 //! barrier = reduce(nothing) to the root; broadcast(nothing) from the root
 //! ```
 //!
-//! Two trees may be used; both phases meet at the root of the second. The way in takes its
-//! neighbours in the order of its own tree, which a planner has sorted by arrival.
+//! The two phases may use different trees; both have the root of the fan-out's tree. The fan-in
+//! takes neighbours in the order of its own tree, which a planner has sorted by arrival.
 
 use crate::route::Route;
 use corecast_wire::Fabric;
 
-/// Comes, and leaves when everybody has come.
+/// Returns when all ranks have come.
 ///
 /// # Errors
 ///

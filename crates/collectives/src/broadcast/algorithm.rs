@@ -5,16 +5,16 @@ use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 use std::ops::Range;
 
 algorithms! {
-    /// How a broadcast is done.
+    /// The algorithms of broadcasts.
     pub enum Algorithm: Broadcast {
-        /// [`tree`](fn@super::tree), in messages: the payload in the flag's line.
+        /// [`tree`](fn@super::tree), in messages, whose payload is in the flag's line.
         Messages = "messages" in "broadcast/tree.rs", "Smelt §3.1",
             needs [Plan], phases ["down the tree"], costs "n-1", "(n-1)*s";
-        /// [`line`](fn@super::line), for up to 16 ranks: the payload in a line that all others poll, and what is
-        /// longer in the lines of its body.
+        /// [`line`](fn@super::line), for up to 16 ranks: the payload is in a line that all others poll, and longer
+        /// payloads continue in the lines of its body.
         Line = "line" in "broadcast/line.rs", "CLa §4.1, one line over a flat tree; what is longer goes on in the lines of its body, above 16 KiB in several published messages",
             needs [LineOfEach], phases ["down the tree"], costs "n-1", "(n-1)*s";
-        /// [`groups`](fn@super::groups), over a plan that has some and from its root.
+        /// [`groups`](fn@super::groups), over a plan with groups, from its root.
         Groups = "groups" in "broadcast/groups.rs", "CLa §4.1.2, several groups; above 56 bytes in several",
             needs [Groups], phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in one piece.
@@ -38,7 +38,7 @@ algorithms! {
     }
 }
 
-/// What was asked for, where the team can do it, else by length.
+/// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
 pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
     if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
@@ -51,19 +51,20 @@ pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) 
         // Two messages of 8 KiB between two processes take 0.8 of the time of a loan, between threads 0.9 to 1.05
         // (2-core KVM guest, AMD EPYC, November 2026, `corecast bench`).
         bytes if traits.ranks == 2 && bytes <= 2 * traits.message_bytes => Algorithm::Messages,
-        // With two ranks nobody passes pipeline segments on.
+        // With two ranks no rank passes data on, so pipeline segments save nothing.
         _ if traits.ranks == 2 => Algorithm::Whole,
         _ => Algorithm::Fixed,
     }
 }
 
-/// Lengths of broadcasts that go in published messages for all where nothing was asked for: the root has a line with a body.
+/// Lengths in bytes of broadcasts that go in published messages where no algorithm is asked for; the root has a
+/// line with a body.
 ///
-/// Between two ranks one reads while the other writes, and the root does not wait for a return. Where ranks
-/// share cores all find the data as soon as the root has been there, and no rank in between has to run first.
-/// In times of what they replace (2-core KVM guest, AMD EPYC, November 2026, `corecast bench`): 0.7 to 0.95
-/// between two processes from 32 KiB on; between two threads 0.6 to 1.0 up to 4 MiB, and 1.1 beyond, where
-/// one reads what the other has; of eight ranks on two cores 0.3 to 0.6 up to the half of a body.
+/// Between two ranks one reads while the other writes, and the root does not wait until the data are returned.
+/// Where ranks share cores all find the data as soon as the root has run, and no rank in between has to run first.
+/// Times relative to the algorithms that they replace (2-core KVM guest, AMD EPYC, November 2026, `corecast
+/// bench`): 0.7 to 0.95 between two processes from 32 KiB on; between two threads 0.6 to 1.0 up to 4 MiB, and 1.1
+/// beyond; of eight ranks on two cores 0.3 to 0.6 up to the half of a body.
 pub fn published(traits: &TeamTraits) -> Range<usize> {
     let more_than_two_messages = 2 * traits.message_bytes + 1;
     match (traits.ranks, traits.copies) {

@@ -1,11 +1,12 @@
-//! Down a binomial tree of the ranks, counted from the root: no plan, and none that is wrong for this
-//! root (MPICH; Thakur, Rabenseifner and Gropp 2005 §4.2).
+//! A broadcast down a binomial tree of the ranks, counted from the root. It needs no plan, so every root has a tree
+//! that suits it (MPICH; Thakur, Rabenseifner and Gropp 2005 §4.2).
 
 use crate::binomial_tree::{children, parent};
 use crate::pipeline::PipelineSegments;
 use corecast_wire::Fabric;
 
-/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `element_size` bytes.
+/// Copies `root`'s window to the windows of all other ranks. `shape` is the window's length and that of its
+/// elements, in bytes.
 ///
 /// # Errors
 ///

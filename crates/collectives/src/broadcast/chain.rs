@@ -1,9 +1,10 @@
-//! From rank to rank: nobody serves two, so long data flow at the speed of one copy.
+//! A broadcast along a chain of all ranks: no rank serves two others, so long data flow at the speed of one copy.
 
 use crate::pipeline::PipelineSegments;
 use corecast_wire::Fabric;
 
-/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `element_size` bytes.
+/// Copies `root`'s window to the windows of all other ranks. `shape` is the window's length and that of its
+/// elements, in bytes.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
-//! Down a tree whose parents serve groups: one line for all members of a group, the payload in it
-//! (CLa §4.1.2, several groups of children for each parent).
+//! A broadcast down a tree whose parents serve groups: one line holds the payload for all members
+//! of a group (CLa §4.1.2, several groups of children for each parent).
 
 use crate::groups::{GroupRoute, Stop};
 use corecast_wire::Fabric;
 
-/// Gives the `payload` of the root of the plan, which fits a line, to everybody.
+/// Copies the `payload` of the plan's root, which fits a line, to all ranks.
 ///
 /// # Errors
 ///
@@ -16,7 +16,8 @@ use corecast_wire::Fabric;
 ///
 /// # Source
 ///
-/// CLa §4.1, Figure 12; groups are flow control for themselves, see [`line`](super::line).
+/// CLa §4.1, Figure 12; the lines of groups have flow control of their own, see
+/// [`line`](super::line).
 #[inline(always)]
 pub fn groups<F: Fabric>(
     fabric: &mut F,

@@ -1,5 +1,5 @@
-//! Down a tree without copies in between: each member reads its parent's buffer (CLa §4, the
-//! multi-line broadcast), and pipeline segments flow through the tree (NUMA clusters §3.1).
+//! A broadcast down a tree without copies in between: each member reads its parent's buffer (CLa §4, the multi-line
+//! broadcast), and pipeline segments flow through the tree (NUMA clusters §3.1).
 //!
 //! ```text
 //! root      lend 0 | lend 1 | lend 2 …
@@ -11,7 +11,8 @@ use crate::pipeline::PipelineSegments;
 use crate::route::Route;
 use corecast_wire::Fabric;
 
-/// Gives the `len` bytes of `root`'s window to everybody's.
+/// Copies `root`'s window to the windows of all other ranks. `shape` is the window's length and that of its
+/// elements, in bytes.
 ///
 /// # Errors
 ///
@@ -19,8 +20,8 @@ use corecast_wire::Fabric;
 ///
 /// # Cost
 ///
-/// Every byte is read once per member, where its parent has it; two lines per pipeline segment and member.
-/// The latency is that of the tree for a pipeline segment, and the rest of the pipeline segments one after another
+/// Every byte is read once per member, in its parent's memory; two lines per pipeline segment and member. The
+/// latency is that of the tree for a pipeline segment, and the rest of the pipeline segments one after another
 /// through the slowest member.
 pub fn lent<F: Fabric>(
     fabric: &mut F,
@@ -34,7 +35,7 @@ pub fn lent<F: Fabric>(
     flow(fabric, (parent, children), window, shape, pipeline)
 }
 
-/// Pipeline segment by pipeline segment from `parent` to `children`, those of any tree.
+/// Takes one pipeline segment after another from `parent` and lends it to `children`, which are those of any tree.
 pub(super) fn flow<F: Fabric, C: Iterator<Item = usize>>(
     fabric: &mut F,
     (parent, children): (Option<usize>, impl Fn() -> C),

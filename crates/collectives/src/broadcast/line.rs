@@ -1,14 +1,15 @@
-//! One line that all others poll: the payload is in the flag's line (CLa §4.1 over a flat tree, which
-//! is best on its Sandy Bridge, §4.1.1), and what is longer in the body lines that go with it.
+//! A broadcast over one line that all others poll: the payload is in the flag's line (CLa §4.1 over
+//! a flat tree, which is best on its Sandy Bridge, §4.1.1), and longer payloads continue in the
+//! body lines that go with it.
 
 use crate::groups::Groups;
 use corecast_wire::Fabric;
 
-/// One rank's numbers of the lines of all ranks, each for all others.
+/// One rank's numbers of all ranks' lines, each of which one rank publishes on for all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllLines {
     publish: usize,
-    /// By root; the rank's own is not used.
+    /// The number of each root's line; the rank's own entry is not used.
     reads: Vec<usize>,
 }
 
@@ -18,7 +19,7 @@ impl AllLines {
         self.publish
     }
 
-    /// The numbers of all ranks, and a line for each.
+    /// The numbers at all ranks. Adds a line for each rank to `groups`.
     pub fn all(n: usize, groups: &mut Groups) -> Vec<Self> {
         let mut all = vec![
             Self {
@@ -39,10 +40,10 @@ impl AllLines {
     }
 }
 
-/// Gives `root`'s `payload`, which fits a published message, to everybody.
+/// Copies `root`'s `payload`, which fits a published message, to all ranks.
 ///
-/// Nobody reports that it has read: a root that runs ahead waits when it comes to a line again that
-/// somebody has not read yet.
+/// Readers send no answer: a root that runs ahead waits when it comes back to a line that some rank
+/// has not read yet.
 ///
 /// # Errors
 ///
@@ -50,7 +51,7 @@ impl AllLines {
 ///
 /// # Cost
 ///
-/// One line written, and one per 64 bytes beyond 56; all read by n − 1.
+/// The root writes one line, and one more per 64 bytes beyond 56; n − 1 ranks read them all.
 ///
 /// # Source
 ///

@@ -1,4 +1,4 @@
-//! Broadcasts: one rank's data for everybody.
+//! Broadcasts: one rank's data for all ranks.
 
 mod algorithm;
 mod binomial;
@@ -25,7 +25,7 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 
-/// Gives `root`'s `data` to all, by the algorithm that the team chooses.
+/// Copies `root`'s `data` to all ranks, by the algorithm that the team chooses.
 ///
 /// # Errors
 ///
@@ -37,7 +37,8 @@ pub fn start<F: Fabric>(
     data: &mut [u8],
     element: usize,
 ) -> Result<(), F::Error> {
-    // What `choose` says for short data where nothing was asked for: looked at first, as they are in a hurry.
+    // For lengths at which no algorithm was asked for, this is what `choose` returns, without the time that it
+    // takes.
     if context.published.contains(&data.len()) {
         return run_published(context, root, data);
     }
@@ -47,7 +48,7 @@ pub fn start<F: Fabric>(
     run_long(context, root, data, element)
 }
 
-/// One message's worth, by the plan.
+/// Broadcasts data that fit one message, over the plan.
 #[inline(always)]
 fn run_short<F: Fabric>(
     context: &mut OpContext<F>,
@@ -84,7 +85,7 @@ fn run_long<F: Fabric>(
     run(algorithm, context, root, data, element)
 }
 
-/// Gives `root`'s `data` to all by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+/// Copies `root`'s `data` to all ranks by one algorithm, which [serves](crate::registry::Entry::serves) the team.
 ///
 /// # Errors
 ///
@@ -124,7 +125,7 @@ pub fn run<F: Fabric>(
     })
 }
 
-/// In posts that all others read.
+/// Broadcasts in published messages that all others read.
 #[inline(always)]
 fn run_published<F: Fabric>(
     context: &mut OpContext<F>,
@@ -138,7 +139,7 @@ fn run_published<F: Fabric>(
     parts.try_for_each(|part| line(&mut context.fabric, lines, root, &mut data[part]))
 }
 
-/// Over the groups of the plan, from its root.
+/// Broadcasts over the groups of the plan, from its root.
 fn run_groups<F: Fabric>(context: &mut OpContext<F>, data: &mut [u8]) -> Result<(), F::Error> {
     record::ran(Algorithm::Groups.entry());
     let protocol = context.schedule.fan_out.as_ref();
@@ -147,7 +148,7 @@ fn run_groups<F: Fabric>(context: &mut OpContext<F>, data: &mut [u8]) -> Result<
     parts.try_for_each(|part| groups(&mut context.fabric, protocol, &mut data[part]))
 }
 
-/// As many messages as it takes, by the plan.
+/// Broadcasts over the plan, in as many messages as needed.
 fn run_messages<F: Fabric>(
     context: &mut OpContext<F>,
     root: usize,

@@ -1,4 +1,4 @@
-//! Each rank gets a block first, and passes it on: a scatter and an allgather.
+//! A broadcast by a scatter and an allgather: each rank gets a block first, and passes it on.
 //!
 //! ```text
 //!   from rank 0 of 4:   scatter          0 ─► 2 with 2 3,  0 ─► 1,  2 ─► 3
@@ -11,8 +11,8 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `element_size` bytes. Blocks
-/// and ranks are counted from the root.
+/// Copies the `len` bytes of `root`'s window, whose elements have `element_size` bytes, to the windows of all other
+/// ranks. Blocks and ranks are counted from the root.
 ///
 /// # Errors
 ///
@@ -20,9 +20,8 @@ use std::ops::Range;
 ///
 /// # Cost
 ///
-/// n − 1 transfers of subtrees in ⌈log2 n⌉ steps, then n − 1 steps with a block from each rank to the
-/// next one, unless that one's subtree has it: each rank takes all bytes once. Needs links from r to
-/// r ± 2^k.
+/// n − 1 transfers of subtrees in ⌈log2 n⌉ steps, then n − 1 steps with a block from each rank to the next one,
+/// unless the next one's subtree has it: each rank takes all bytes once. Needs links from r to r ± 2^k.
 ///
 /// # Source
 ///

@@ -1,4 +1,5 @@
-//! Down a tree, each parent serving its children in the planned order (Smelt §3.1).
+//! A broadcast down a tree, in which each parent serves its children in the planned order (Smelt
+//! §3.1).
 //!
 //! Links are reliable and ordered, and members call operations in one order, so all members get
 //! all broadcasts in the same order, whoever starts them: atomic broadcast (Smelt §4.2.2).
@@ -6,7 +7,7 @@
 use crate::route::Route;
 use corecast_wire::Fabric;
 
-/// Gives `root`'s `payload` to everybody.
+/// Copies `root`'s `payload` to all ranks.
 ///
 /// # Errors
 ///
@@ -14,7 +15,7 @@ use corecast_wire::Fabric;
 ///
 /// # Cost
 ///
-/// n − 1 messages; the latency is that of the tree, hung up at `root`.
+/// n − 1 messages; the latency is that of the tree with `root` as its root.
 #[inline(always)]
 pub fn tree<F: Fabric>(
     fabric: &mut F,
