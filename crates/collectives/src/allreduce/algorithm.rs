@@ -3,16 +3,16 @@
 use crate::registry::{Request, TeamTraits, algorithms};
 
 algorithms! {
-    /// How an allreduction is done.
+    /// The algorithms of allreductions.
     pub enum Algorithm: Allreduce {
-        /// [`tree`](fn@super::tree), in messages; two ranks: [`exchange`](fn@super::exchange).
+        /// [`tree`](fn@super::tree), in messages; [`exchange`](fn@super::exchange) between two ranks.
         Messages = "messages" in "allreduce/tree.rs", "Smelt §4.2; two ranks `allreduce/exchange.rs`",
             needs [Plan, ShortElements], phases ["reduce", "broadcast"], costs "2*(n-1)", "2*(n-1)*s";
-        /// A reduction and a broadcast of their own choice.
+        /// A reduction and a broadcast, each of which chooses its own algorithm.
         Trees = "trees" in "allreduce/mod.rs", "a reduction and a broadcast, by their own choice",
             needs [Plan], phases ["reduce", "broadcast"], costs "2*(n-1)", "2*(n-1)*s";
-        /// [`owners`](fn@super::owners); operators that need the order of ranks, and deterministic teams,
-        /// [`owners_ordered`](fn@super::owners_ordered).
+        /// [`owners`](fn@super::owners), or [`owners_ordered`](fn@super::owners_ordered) for operators that need
+        /// the order of ranks and for deterministic teams.
         Owners = "owners" in "allreduce/owners.rs", "NUMA clusters §3, as all read all; in order with `reduction_order.rs`",
             needs [Mesh], phases ["reduce_scatter", "allgather"], costs "2*n*(n-1)", "2*(n-1)*s";
         /// [`doubling`](fn@super::doubling).
@@ -36,7 +36,7 @@ const EXCHANGE_BYTES_MAX: usize = 2 * 1024;
 /// operators 0.75 to 0.9 times up to 8 KiB; beyond, they stop being faster.
 const TREES_BYTES_MAX: usize = 16 * 1024;
 
-/// What was asked for, where the team can do it, else by length.
+/// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
 pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
     if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
@@ -46,7 +46,7 @@ pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) 
     let short_elements = request.element <= message_bytes;
     match bytes {
         _ if bytes <= message_bytes => Algorithm::Messages,
-        // Two messages are faster than a loan: 0.8 times as long at 512 bytes, 1.25 with three.
+        // Two messages take 0.8 times as long as a loan, at 512 bytes; three take 1.25 times as long.
         _ if n == 2 && bytes <= 2 * message_bytes && short_elements => Algorithm::Messages,
         _ if n == 2 && bytes <= EXCHANGE_BYTES_MAX => Algorithm::Doubling,
         _ if n > 2 && bytes <= TREES_BYTES_MAX => Algorithm::Trees,

@@ -1,4 +1,5 @@
-//! Groups of ranks double with every step, and all of a group know its sum: recursive doubling.
+//! An allreduction by recursive doubling: groups of ranks double with every step, and all ranks of a group know its
+//! sum.
 //!
 //! ```text
 //!   ranks     0   1   2   3   4   5   6
@@ -7,15 +8,15 @@
 //!   step 3    0 1 2 3 4 5 6                   0 ◄─► 4, 1 ◄─► 5, 2 ◄─► 6, 4 ─► 3
 //! ```
 //!
-//! A last group that is not full gives to more than one rank each. So the order of reduction are those of
+//! Each rank of a last group that is not full may give to more than one rank. So the order of reduction is that of
 //! [`reduce::ordered_tree`](crate::reduce::ordered_tree) for any number of ranks.
 
 use crate::combine::Combine;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
-/// Combines the `len` bytes of everybody's window into everybody's, in the order of ranks. Buffers: the
-/// data's window, scratch as long, and room for a message.
+/// Combines the `len` bytes of all ranks' windows into each of them, in rank order. Buffers: the data's window,
+/// scratch of that length, and room for a message.
 ///
 /// # Errors
 ///
@@ -59,8 +60,8 @@ pub fn doubling<F: Fabric>(
     fabric.flush()
 }
 
-/// To whom a rank gives when groups of `size` are joined, and from whom it takes; `None` where the
-/// group has no neighbour.
+/// The ranks to which `rank` gives when groups of `size` ranks are joined, and the rank from which it takes; `None`
+/// if its group has no neighbour.
 fn step(rank: usize, n: usize, size: usize) -> Option<(impl Iterator<Item = usize>, usize)> {
     let start = rank / (2 * size) * (2 * size);
     let middle = start + size;

@@ -1,4 +1,5 @@
-//! Two ranks give each other their data and combine both, in rank order: one hop instead of two.
+//! An allreduction between two ranks, which give each other their data and combine both in rank
+//! order: one hop instead of two.
 
 use crate::combine::Combine;
 use corecast_wire::Fabric;

@@ -1,4 +1,4 @@
-//! Allreductions: everybody's data combined, for everybody.
+//! Allreductions: all ranks' data combined, for all ranks.
 
 mod algorithm;
 mod doubling;
@@ -26,7 +26,7 @@ use crate::transfer::TransferProtocol;
 use crate::{broadcast, reduce};
 use corecast_wire::Fabric;
 
-/// Combines all ranks' `data` into everybody's, by the algorithm that the team chooses.
+/// Combines all ranks' `data` into each of them, by the algorithm that the team chooses.
 ///
 /// # Errors
 ///
@@ -37,7 +37,8 @@ pub fn start<F: Fabric>(
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    // What `choose` says for short data where nothing was asked for: looked at first, as they are in a hurry.
+    // For lengths at which no algorithm was asked for, this is what `choose` returns, without the time that it
+    // takes.
     if data.len() < context.short.allreduce {
         record::ran(Algorithm::Messages.entry());
         return run_message(context, data, combine);
@@ -49,8 +50,8 @@ pub fn start<F: Fabric>(
     run(algorithm, context, data, combine)
 }
 
-/// Combines all ranks' `data` into everybody's by one algorithm, which
-/// [serves](crate::registry::Entry::serves) the team.
+/// Combines all ranks' `data` into each of them by one algorithm, which [serves](crate::registry::Entry::serves)
+/// the team.
 ///
 /// # Errors
 ///
@@ -82,7 +83,7 @@ pub fn run<F: Fabric>(
     }
 }
 
-/// One message's worth.
+/// Combines data that fit one message.
 #[inline(always)]
 fn run_message<F: Fabric>(
     context: &mut OpContext<F>,
@@ -102,7 +103,7 @@ fn run_message<F: Fabric>(
     }
 }
 
-/// Pipeline segment by pipeline segment, as much as the scratch takes.
+/// Combines one pipeline segment after another, so that each fits the scratch.
 fn run_doubling<F: Fabric>(
     context: &mut OpContext<F>,
     data: &mut [u8],
@@ -124,7 +125,7 @@ fn run_doubling<F: Fabric>(
     Ok(())
 }
 
-/// What cuts the data into a block for each rank.
+/// Runs the algorithms that cut the data into a block for each rank.
 fn run_blocks<F: Fabric>(
     context: &mut OpContext<F>,
     data: &mut [u8],

@@ -1,4 +1,5 @@
-//! Each rank owns a block: it combines everybody's into its own, and then everybody reads it there.
+//! An allreduction in which each rank owns a block: it combines all ranks' copies of the block, and then all others
+//! read the result there.
 //!
 //! ```text
 //!             block 0   block 1   block 2
@@ -15,9 +16,8 @@ use crate::pipeline::block;
 use crate::reduction_order::ReductionOrder;
 use corecast_wire::Fabric;
 
-/// Combines the `len` bytes of everybody's window into everybody's. A rank combines in the order of
-/// ranks, from its own on; two ranks in rank order. Each block is combined by one rank, so all get the
-/// same bits.
+/// Combines the `len` bytes of all ranks' windows into each of them. A rank combines in the order of ranks from its
+/// own on, around; with two ranks in rank order. Each block is combined by one rank, so all get the same bits.
 ///
 /// # Errors
 ///
@@ -58,8 +58,8 @@ pub fn owners<F: Fabric>(
     fabric.flush()
 }
 
-/// The same in rank order, with the order of reduction of [`ReductionOrder`], `piece` bytes of each block at a time.
-/// `stack` has [`ReductionOrder::bytes`].
+/// Combines as [`owners`] does, but in rank order and with the order of reduction of [`ReductionOrder`], `piece`
+/// bytes of each block at a time. `stack` has [`ReductionOrder::bytes`].
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub fn owners<F: Fabric>(
 ///
 /// # Cost
 ///
-/// As [`owners`], in 2 (n − 1) loans for every piece; half of what comes in is copied before it is
+/// The bytes of [`owners`], in 2 (n − 1) loans for every piece; half of what comes in is copied before it is
 /// combined, and the results once more.
 pub fn owners_ordered<F: Fabric>(
     fabric: &mut F,
@@ -81,7 +81,7 @@ pub fn owners_ordered<F: Fabric>(
     let others = || (1..n).map(|step| (rank + step) % n);
     let longest = block(len, combine.element_size(), n, 0).len();
     for start in (0..longest.max(1)).step_by(piece) {
-        // Nobody lends a piece before it has taken all of the one before.
+        // A rank lends a piece only after it has taken all of the piece before.
         let part = |owner| {
             let block = block(len, combine.element_size(), n, owner);
             (block.start + start).min(block.end)..(block.start + start + piece).min(block.end)

@@ -1,4 +1,5 @@
-//! Half of what is left with every step, and back: recursive halving, then recursive doubling.
+//! An allreduction by recursive halving of the blocks that a rank sums up, then recursive doubling of those that it
+//! has.
 //!
 //! ```text
 //!   4 ranks, what a rank sums up:
@@ -6,7 +7,7 @@
 //!   rank 1   all ─ with 0 ─► upper half ─ with 3 ─► third quarter
 //! ```
 //!
-//! The nearest ranks meet first, so the order of ranks is kept, and the order of reduction are those of
+//! The nearest ranks exchange first, so the order of ranks is kept, and the order of reduction is that of
 //! [`reduce::ordered_tree`](crate::reduce::ordered_tree).
 
 use crate::combine::Combine;
@@ -15,8 +16,8 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Combines the `len` bytes of everybody's window into everybody's, in the order of ranks. `incoming`
-/// has room for a message.
+/// Combines the `len` bytes of all ranks' windows into each of them, in rank order. `incoming` has room for a
+/// message.
 ///
 /// # Errors
 ///
@@ -29,7 +30,7 @@ use std::ops::Range;
 ///
 /// # Source
 ///
-/// Rabenseifner 2004; there the farthest ranks meet first.
+/// Rabenseifner 2004, where the farthest ranks exchange first.
 pub fn rabenseifner<F: Fabric>(
     fabric: &mut F,
     window: &mut F::Window<'_>,

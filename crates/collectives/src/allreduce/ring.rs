@@ -1,4 +1,5 @@
-//! Twice around a ring: a reduction that scatters, and an allgather (Patarasuk and Yuan 2009).
+//! An allreduction twice around a ring: a reduce-scatter, and an allgather (Patarasuk and Yuan
+//! 2009).
 
 use crate::allgather;
 use crate::combine::Combine;
@@ -6,8 +7,8 @@ use crate::pipeline::block;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
-/// Combines the `len` bytes of everybody's window into everybody's, each block in the order of ranks
-/// from its own on, around. `incoming` has room for a message.
+/// Combines the `len` bytes of all ranks' windows into each of them, each block in the order of
+/// ranks from its own on, around. `incoming` has room for a message.
 ///
 /// # Errors
 ///

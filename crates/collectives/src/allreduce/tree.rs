@@ -1,13 +1,13 @@
-//! A reduction to the root of the broadcast tree, and a broadcast from there.
+//! An allreduction by a reduction to the root of the broadcast tree, and a broadcast from there.
 //!
-//! Everybody gets the root's bits, so the results are equal on all ranks.
+//! All ranks get the root's bits, so the results are equal on all ranks.
 
 use crate::combine::Combine;
 use crate::route::Route;
 use crate::{broadcast, reduce};
 use corecast_wire::Fabric;
 
-/// Combines everybody's `sum` into everybody's; see [`reduce::tree`].
+/// Combines all ranks' `sum` into each of them; see [`reduce::tree`].
 ///
 /// # Errors
 ///

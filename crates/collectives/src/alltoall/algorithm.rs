@@ -3,8 +3,8 @@
 use crate::registry::{Request, TeamTraits, algorithms};
 
 algorithms! {
-    /// How an all-to-all is done. Parts of different lengths go directly, wherever all ranks are
-    /// linked; elsewhere [`bruck`](fn@super::bruck) takes them, each as if it were as long as the longest.
+    /// The algorithms of all-to-alls. Parts of different lengths go by [`direct`](fn@super::direct) where all ranks
+    /// are linked, and elsewhere by [`bruck`](fn@super::bruck), padded to the length of the longest.
     pub enum Algorithm: Alltoall {
         /// [`direct`](fn@super::direct).
         Direct = "direct" in "alltoall/direct.rs", "Thakur and others 2005 §4.4",
@@ -15,7 +15,8 @@ algorithms! {
     }
 }
 
-/// What was asked for, where the team can do it, else [`direct`](fn@super::direct) where all ranks are linked.
+/// Returns the algorithm that was asked for if the team can run it, else [`direct`](fn@super::direct) where all
+/// ranks are linked, and otherwise [`bruck`](fn@super::bruck).
 #[inline]
 pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
     if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {

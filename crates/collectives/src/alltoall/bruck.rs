@@ -1,4 +1,5 @@
-//! Parts travel by the bits of their distance: few transfers, each of half of all parts.
+//! An all-to-all in which parts travel by the bits of their distance: few transfers, each of up to half of all
+//! parts.
 
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
@@ -11,9 +12,8 @@ pub(crate) fn scratch_bytes(len: usize, n: usize) -> usize {
     len * (n + 2 * moved)
 }
 
-/// Gives `give(peer)` of each rank's `send` to each `peer`, which has it at `take(rank)` of `recv`. No
-/// part is longer than `len`, and all travel as if they were as long. Buffers: `scratch` has
-/// n + 2 ⌈n / 2⌉ times `len` bytes.
+/// Copies `give(peer)` of each rank's `send` to each `peer`, which gets it at `take(rank)` of its `recv`. No part
+/// is longer than `len`, and all travel as `len` bytes. Buffers: `scratch` has n + 2 ⌈n / 2⌉ times `len` bytes.
 ///
 /// # Errors
 ///
@@ -37,7 +37,8 @@ pub fn bruck<F: Fabric>(
     protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
-    // Scratch: what goes out, all parts, what comes in. The part at place `distance` goes that far up.
+    // Scratch has outgoing parts, all parts, and incoming parts. The part at place `distance` is for the rank that
+    // far up.
     let place = |distance: usize| distance * len..(distance + 1) * len;
     let (most, all) = (n.div_ceil(2) * len, n * len);
     let parts = fabric.view_mut(scratch, most..most + all)?;
@@ -49,7 +50,7 @@ pub fn bruck<F: Fabric>(
     for step in steps.take_while(|&step| step < n) {
         let moved = || (1..n).filter(move |distance| distance & step != 0);
         let bytes = moved().count() * len;
-        // What went out before has been taken when this returns.
+        // When this returns, the peer has taken the parts that were lent before.
         let buffer = fabric.view_mut(scratch, 0..most + all)?;
         let (out, parts) = buffer.split_at_mut(most);
         for (slot, distance) in moved().enumerate() {

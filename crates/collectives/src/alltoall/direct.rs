@@ -1,10 +1,12 @@
-//! Everybody to everybody, in an order in which no two ranks meet at a third.
+//! An all-to-all straight from each rank to each other, in an order in which no two ranks write to
+//! a third at the same time.
 
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives `give(peer)` of each rank's `send` to each `peer`, which has it at `take(rank)` of `recv`.
+/// Copies `give(peer)` of each rank's `send` to each `peer`, which gets it at `take(rank)` of its
+/// `recv`.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Parts of one length, by the algorithm that the team chooses: both buffers have n times `len` bytes.
+/// Exchanges parts of one length, by the algorithm that the team chooses: both buffers have n times `len` bytes.
 ///
 /// # Errors
 ///
@@ -38,7 +38,8 @@ pub fn start<F: Fabric>(
     run(algorithm, context, send, recv, len, element)
 }
 
-/// Parts of any lengths: `give` says where in `send`, `take` where in `recv`.
+/// Exchanges parts of any lengths: `give(peer)` is the place in `send` of the part for a peer, `take(peer)` the
+/// place in `recv` of the part from it.
 ///
 /// # Errors
 ///
@@ -62,7 +63,7 @@ pub fn start_parts<F: Fabric>(
     }
 }
 
-/// Parts of one length by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+/// Exchanges parts of one length by one algorithm, which [serves](crate::registry::Entry::serves) the team.
 ///
 /// # Errors
 ///
@@ -101,7 +102,7 @@ fn run_direct<F: Fabric>(
         })
 }
 
-/// In as many goes as the scratch makes necessary.
+/// Runs Bruck's algorithm over slices of all parts, one after another, so that each fits the scratch.
 fn run_bruck<F: Fabric>(
     context: &mut OpContext<F>,
     send: &[u8],

@@ -1,4 +1,4 @@
-//! Parts of different lengths on ranks that are not all linked: how long they are made.
+//! The length to which parts of different lengths are padded where ranks are not all linked.
 
 use super::bruck::{bruck, scratch_bytes};
 use crate::allreduce;
@@ -9,8 +9,8 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// The bytes of the longest part of all ranks. A rank that expects another length than it is given
-/// fails.
+/// The bytes of the longest part of all ranks. Fails on a rank that expects another length than a
+/// peer gives.
 ///
 /// # Cost
 ///

@@ -1,13 +1,14 @@
-//! Up a binomial tree, each part on its way together with its neighbours: a binomial scatter
-//! backwards (MPICH; Thakur, Rabenseifner and Gropp 2005 §2).
+//! A gather up a binomial tree, in which each part travels together with its neighbours: a binomial
+//! scatter backwards (MPICH; Thakur, Rabenseifner and Gropp 2005 §2).
 
 use crate::binomial_tree::{children, parent, subtree};
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives each rank's `send` to `part(rank)` of `root`'s `recv`. `scratch` has room for the parts of
-/// this rank's subtree: `size(ranks)` says how many bytes ranks have together, counted from the root.
+/// Copies each rank's `send` to `part(rank)` of `root`'s `recv`. `scratch` has room for the parts
+/// of this rank's subtree: `size(ranks)` is the number of bytes of an interval of ranks, counted
+/// from the root.
 ///
 /// # Errors
 ///

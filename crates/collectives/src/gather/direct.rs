@@ -1,11 +1,10 @@
-//! From everybody straight to the root: no part is moved twice.
+//! A gather from all ranks straight to the root: no part is moved twice.
 
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. Other ranks' `recv` is
-/// not looked at.
+/// Copies each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. Other ranks' `recv` is ignored.
 ///
 /// # Errors
 ///

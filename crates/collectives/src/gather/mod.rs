@@ -1,4 +1,4 @@
-//! Gathers: everybody's data side by side, for one rank.
+//! Gathers: all ranks' data side by side, for one rank.
 
 mod algorithm;
 mod binomial;
@@ -20,8 +20,8 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Parts of one length: `send.len()` bytes of each rank, by the algorithm that the team chooses. `recv` is the
-/// root's alone.
+/// Gathers parts of one length, `send.len()` bytes of each rank, by the algorithm that the team chooses. Only the
+/// root's `recv` is used.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub fn start<F: Fabric>(
     run(algorithm, context, root, send, recv, equal(len), element)
 }
 
-/// Parts of any lengths: `part` says where the root wants them, `send` is as long as this rank's.
+/// Gathers parts of any lengths: `part` says where in the root's `recv` they go, `send` is as long as this rank's.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub fn start_parts<F: Fabric>(
             let lens = announce(context, root, part, send.len())?;
             run_binomial(context, root, send, recv, part, around(&lens, root))
         }
-        // Nothing was asked for: both ends of a part choose by its length.
+        // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
         Algorithm::Pull if asked != Some(Algorithm::Pull) => {
             record::ran(Algorithm::Pull.entry());
             let protocol = TransferProtocol::one_way(context.message_bytes, element);
@@ -79,8 +79,8 @@ pub fn start_parts<F: Fabric>(
     }
 }
 
-/// Parts by one algorithm, which [serves](crate::registry::Entry::serves) the team: `part` says where the root wants
-/// them. Where it is the binomial one, all have the length of `send`.
+/// Gathers parts by one algorithm, which [serves](crate::registry::Entry::serves) the team: `part` says where in
+/// the root's `recv` they go. For the binomial algorithm all parts have the length of `send`.
 ///
 /// # Errors
 ///

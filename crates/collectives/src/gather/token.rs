@@ -1,13 +1,12 @@
-//! One giver at a time, as long as a token says so: the scatter's token ring backwards (NUMA clusters
-//! §3.2).
+//! A gather with one giver at a time, the rank that has the token: the scatter's token ring backwards (NUMA
+//! clusters §3.2).
 
 use crate::token::halves;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. `near` says that this
-/// rank is on the root's NUMA node; elements have `element_size` bytes, and at most `token_bytes` are given
-/// without the token.
+/// Copies each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. `near` says that this rank is on
+/// the root's NUMA node; elements have `element_size` bytes, and at most `token_bytes` are given without the token.
 ///
 /// # Errors
 ///
@@ -56,7 +55,7 @@ pub fn token_ring<F: Fabric>(
         fabric.lend(send, [root], with)?;
     }
     if !at_once {
-        // The root has read it when it is settled.
+        // After the flush the root has read the part.
         fabric.flush()?;
         pass(fabric)?;
     }

@@ -3,10 +3,11 @@
 use crate::registry::{Request, TeamTraits, algorithms};
 
 algorithms! {
-    /// How a reduction is done. Operators that need the order of ranks, and deterministic teams, take
-    /// [`ordered`](fn@super::ordered) and [`ordered_lent`](fn@super::ordered_lent) for the same sizes.
+    /// The algorithms of reductions. For operators that need the order of ranks, and in deterministic teams,
+    /// [`ordered`](fn@super::ordered) takes the place of `tree`, and [`ordered_lent`](fn@super::ordered_lent) that
+    /// of `lent`.
     pub enum Algorithm: Reduce {
-        /// [`tree`](fn@super::tree), in messages: the payload in the flag's line.
+        /// [`tree`](fn@super::tree), in messages, whose payload is in the flag's line.
         Messages = "messages" in "reduce/tree.rs", "Smelt §4.2; CLa §5.1, as each member has lines of its own that its parent reads one by one; in order `reduce/ordered.rs`, with one more to a root other than 0",
             needs [Plan, ShortElements], phases ["up the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in one piece.
@@ -21,7 +22,7 @@ algorithms! {
     }
 }
 
-/// What was asked for, where the team can do it, else by length.
+/// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
 pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
     if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
@@ -29,7 +30,8 @@ pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) 
     }
     match request.bytes {
         bytes if bytes <= traits.message_bytes => Algorithm::Messages,
-        // With two ranks nobody passes pipeline segments on, unless the order of ranks takes them by way of rank 0.
+        // With two ranks no rank passes pipeline segments on, unless the order of ranks takes them by way of
+        // rank 0.
         _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole,
         _ => Algorithm::Fixed,
     }

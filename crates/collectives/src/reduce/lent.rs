@@ -1,4 +1,4 @@
-//! Up a tree without copies in between: each parent reads its children's buffers, combining as it
+//! A reduction up a tree without copies in between: each parent reads its children's buffers, combining as it
 //! reads, and pipeline segments flow through the tree.
 //!
 //! Leaves lend their data as they are. A member between leaf and root combines into a few pipeline segments
@@ -9,12 +9,11 @@ use crate::pipeline::PipelineSegments;
 use crate::route::Route;
 use corecast_wire::Fabric;
 
-/// PipelineSegments of scratch that a member between leaf and root uses in turn.
+/// Number of pipeline segments of scratch that a member between leaf and root uses in turn.
 pub const SCRATCH_SEGMENTS: usize = 4;
 
-/// Combines the `len` bytes of everybody's window into `root`'s; the others' stay as they are.
-/// `scratch`, the
-/// second buffer, has [`SCRATCH_SEGMENTS`] times the bytes of a pipeline segment.
+/// Combines the `len` bytes of all ranks' windows into `root`'s; the others' stay as they are. `scratch` has
+/// [`SCRATCH_SEGMENTS`] times the bytes of a pipeline segment.
 ///
 /// # Errors
 ///
@@ -59,7 +58,7 @@ pub fn lent<F: Fabric>(
     fabric.flush()
 }
 
-/// `sum` becomes `mine` combined with what the peers, one at least, lend, in their order.
+/// Sets `sum` to `mine` combined with the data that `peers` lend, in their order. There must be at least one peer.
 pub(super) fn gather<F: Fabric>(
     fabric: &mut F,
     peers: impl Iterator<Item = usize>,

@@ -1,4 +1,4 @@
-//! Reductions: everybody's data combined, for one rank.
+//! Reductions: all ranks' data combined, for one rank.
 
 mod algorithm;
 mod lent;
@@ -28,7 +28,8 @@ pub fn start<F: Fabric>(
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    // What `choose` says for short data where nothing was asked for: looked at first, as they are in a hurry.
+    // For lengths at which no algorithm was asked for, this is what `choose` returns, without the time that it
+    // takes.
     if data.len() < context.short.reduce {
         record::ran(Algorithm::Messages.entry());
         return run_message(context, root, data, combine);
@@ -37,7 +38,7 @@ pub fn start<F: Fabric>(
     run(algorithm, context, root, data, combine)
 }
 
-/// [`start`] of a rank that is not the root: its data are only read.
+/// Takes part in the reduction of [`start`] as a rank that is not the root. Its data are only read.
 ///
 /// # Errors
 ///
@@ -108,7 +109,7 @@ pub fn run<F: Fabric>(
     })
 }
 
-/// One message's worth.
+/// Combines data that fit one message.
 #[inline(always)]
 fn run_message<F: Fabric>(
     context: &mut OpContext<F>,
@@ -123,7 +124,7 @@ fn run_message<F: Fabric>(
     up(fabric, schedule, root, data, incoming, combine)
 }
 
-/// Combines everybody's `sum` into the root's, in the order of ranks if that counts.
+/// Combines all ranks' `sum` into the root's, in the order of ranks if that must be kept.
 #[inline(always)]
 fn up<F: Fabric>(
     fabric: &mut F,
@@ -140,7 +141,7 @@ fn up<F: Fabric>(
     }
 }
 
-/// One message's worth of a rank that is not the root.
+/// Takes part as a rank that is not the root, with data that fit one message.
 #[inline(always)]
 fn send_up<F: Fabric>(
     context: &mut OpContext<F>,
@@ -149,12 +150,12 @@ fn send_up<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     let (fabric, schedule, sum, incoming) = context.for_messages(data.len());
-    // In order, the tree hangs at rank 0 whatever the root.
+    // The tree that keeps the order of ranks has rank 0 at its top, whatever the root.
     let (route, top) = match schedule.keeps_order(combine) {
         true => (&schedule.ordered, 0),
         false => (&schedule.reduce, root),
     };
-    // A leaf has nothing to add up.
+    // A leaf combines nothing, so it sends its data as they are.
     if let (None, Some(parent)) = (route.inward(top).next(), route.toward(top)) {
         return fabric.send(parent, data);
     }
@@ -170,7 +171,7 @@ fn pipeline(algorithm: Algorithm) -> PipelineSegments {
     }
 }
 
-/// Bytes of scratch for partial results that somebody passes on; 0 where nobody does.
+/// Bytes of scratch for partial results that ranks pass on; 0 where none does.
 fn scratch_bytes<F: Fabric>(
     context: &OpContext<F>,
     len: usize,

@@ -1,4 +1,5 @@
-//! Reductions that keep the order of ranks and always set the same order of reduction.
+//! Reductions that keep the order of ranks and have one order of reduction for each number of
+//! ranks.
 //!
 //! ```text
 //! ((0 ∘ 1) ∘ (2 ∘ 3)) ∘ ((4 ∘ 5) ∘ 6)
@@ -34,7 +35,7 @@ pub fn ordered_tree(n: usize) -> Tree {
     Tree::from_children(0, children).expect("a binomial tree")
 }
 
-/// Combines everybody's `sum` into that of `root`; `route` is a view of [`ordered_tree`].
+/// Combines all ranks' `sum` into that of `root`; `route` is a view of [`ordered_tree`].
 ///
 /// # Errors
 ///
@@ -42,7 +43,7 @@ pub fn ordered_tree(n: usize) -> Tree {
 ///
 /// # Cost
 ///
-/// n − 1 messages, and one more if `root` is not 0, in ⌈log2 n⌉ steps and that one.
+/// n − 1 messages in ⌈log2 n⌉ steps, and one more message and step if `root` is not 0.
 #[inline(always)]
 pub fn ordered<F: Fabric>(
     fabric: &mut F,
@@ -60,7 +61,7 @@ pub fn ordered<F: Fabric>(
     }
 }
 
-/// Combines the `len` bytes of everybody's window into `root`'s; the others' stay as they are.
+/// Combines the `len` bytes of all ranks' windows into `root`'s; the others' stay as they are.
 /// Buffers are the data's window and scratch of [`SCRATCH_SEGMENTS`] pipeline segments.
 ///
 /// # Errors
@@ -69,7 +70,7 @@ pub fn ordered<F: Fabric>(
 ///
 /// # Cost
 ///
-/// As [`lent`](super::lent), and one more reading of the data if `root` is not 0.
+/// That of [`lent`](super::lent), and one more read of the data if `root` is not 0.
 pub fn ordered_lent<F: Fabric>(
     fabric: &mut F,
     route: &Route,
@@ -98,7 +99,7 @@ pub fn ordered_lent<F: Fabric>(
             fabric.lend(scratch, [parent], place)?;
         }
         if rank == root {
-            // What it brought itself has been read by then: it is in what comes.
+            // The root's own data have been read by then, because the result contains them.
             let into = fabric.view_mut(window, part)?;
             fabric.fetch(0, into)?;
         }
@@ -110,7 +111,7 @@ pub fn ordered_lent<F: Fabric>(
 mod tests {
     use super::*;
 
-    /// What a subtree stands for, written out.
+    /// The order of reduction of a subtree, written out with parentheses.
     fn order(tree: &Tree, rank: usize) -> String {
         let own = rank.to_string();
         tree.children(rank)

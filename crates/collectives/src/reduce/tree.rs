@@ -1,13 +1,14 @@
-//! Up a tree, each parent combining what its children give it, in the planned order (Smelt §4.2).
+//! A reduction up a tree, in which each parent combines its children's data in the planned order (Smelt §4.2).
 //!
-//! The order in which values are combined depends on the plan and the root alone, not on who comes
-//! first: the same team gives the same bits each time.
+//! The order in which values are combined depends on the plan and the root alone, not on the order of arrival: a
+//! team gives the same bits each time.
 
 use crate::combine::Combine;
 use crate::route::Route;
 use corecast_wire::Fabric;
 
-/// Combines everybody's `sum` into that of `root`. `incoming` is a buffer as long as `sum`. On other ranks `sum` ends as a partial result.
+/// Combines all ranks' `sum` into that of `root`. `incoming` is a buffer as long as `sum`. On other ranks `sum`
+/// ends as a partial result.
 ///
 /// # Errors
 ///
@@ -15,7 +16,7 @@ use corecast_wire::Fabric;
 ///
 /// # Cost
 ///
-/// n − 1 messages; the latency is that of the tree, hung up at `root`.
+/// n − 1 messages; the latency is that of the tree with `root` as its root.
 #[inline(always)]
 pub fn tree<F: Fabric>(
     fabric: &mut F,

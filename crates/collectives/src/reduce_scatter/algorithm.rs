@@ -1,12 +1,12 @@
-//! The algorithms of reduce scatters, and the choice between them.
+//! The algorithms of reduce-scatters, and the choice between them.
 
 use crate::registry::{Request, TeamTraits, algorithms};
 
 algorithms! {
-    /// How a reduction that is scattered is done.
+    /// The algorithms of reduce-scatters.
     pub enum Algorithm: ReduceScatter {
-        /// [`owners`](fn@super::owners); operators that need the order of ranks, and deterministic teams,
-        /// [`owners_ordered`](fn@super::owners_ordered).
+        /// [`owners`](fn@super::owners), or [`owners_ordered`](fn@super::owners_ordered) for operators that need
+        /// the order of ranks and for deterministic teams.
         Owners = "owners" in "reduce_scatter/owners.rs", "NUMA clusters §3, as all read all; in order with `reduction_order.rs`",
             needs [Mesh], phases ["all at once"], costs "n*(n-1)", "(n-1)*s";
         /// [`ring`](fn@super::ring).
@@ -15,14 +15,14 @@ algorithms! {
         /// [`halving`](fn@super::halving).
         Halving = "halving" in "reduce_scatter/halving.rs", "Thakur and others 2005 §4.3",
             needs [Cube, Commutative, PowerOfTwo], phases ["rounds"], costs "n*log", "(n-1)*s";
-        /// A reduction to each rank, of its block.
+        /// One reduction to each rank, of its block.
         Trees = "trees" in "reduce_scatter/mod.rs", "a reduction for each rank, by its own choice",
             needs [Plan], phases ["a reduce for each rank"], costs "n*(n-1)", "(n-1)*s";
     }
 }
 
-/// What was asked for, where the team can do it. Else [`owners`](fn@super::owners) where all ranks are linked, and
-/// [`ring`](fn@super::ring), unless the order of ranks must be kept.
+/// Returns the algorithm that was asked for if the team can run it. Else [`owners`](fn@super::owners) where all
+/// ranks are linked; elsewhere [`ring`](fn@super::ring), or reductions where the order of ranks must be kept.
 #[inline]
 pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
     if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {

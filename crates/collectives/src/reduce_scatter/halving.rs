@@ -1,4 +1,4 @@
-//! Half of what is left with every step: recursive halving.
+//! A reduce-scatter by recursive halving: every step halves the blocks that a rank still sums up.
 //!
 //! ```text
 //!   4 ranks, blocks that a rank still sums up:
@@ -11,8 +11,8 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Combines `block(rank)` of everybody's `send` into each rank's `recv`; blocks lie in rank order, side
-/// by side. Buffers: scratch as long as `send`, and room for a message.
+/// Combines `block(rank)` of all ranks' `send` into each rank's `recv`; blocks lie in rank order, side by side.
+/// Buffers: scratch as long as `send`, and room for a message.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Reductions of which each rank gets a block.
+//! Reduce-scatters: reductions of which each rank gets a block of the result.
 
 mod algorithm;
 mod halving;
@@ -40,7 +40,7 @@ pub fn start<F: Fabric>(
     run(algorithm, context, send, block, recv, combine)
 }
 
-/// [`start`] by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+/// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ fn run_ordered<F: Fabric>(
     })
 }
 
-/// In as many goes as the scratch makes necessary.
+/// Runs the ring over slices of all blocks, one after another, so that each fits the scratch.
 fn run_ring<F: Fabric>(
     context: &mut OpContext<F>,
     send: &[u8],

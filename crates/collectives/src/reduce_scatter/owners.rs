@@ -1,4 +1,4 @@
-//! Each rank takes everybody's copy of its block, and combines.
+//! A reduce-scatter in which each rank takes all others' copies of its block, and combines them.
 
 use crate::combine::Combine;
 use crate::reduction_order::ReductionOrder;
@@ -6,8 +6,8 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Combines `block(rank)` of everybody's `send` into each rank's `recv`, from its own on in the order
-/// of ranks; two ranks in rank order. `incoming` has room for a message.
+/// Combines `block(rank)` of all ranks' `send` into each rank's `recv`, in the order of ranks from its own on,
+/// around; with two ranks in rank order. `incoming` has room for a message.
 ///
 /// # Errors
 ///
@@ -50,12 +50,12 @@ pub fn owners<F: Fabric>(
     fabric.flush()
 }
 
-/// Bytes of a block that [`owners_ordered`] combines at a time: as many of them as a stack is deep fit
-/// the second-level cache.
+/// Bytes of a block that [`owners_ordered`] combines at a time: the whole stack of such pieces fits the
+/// second-level cache.
 pub const PIECE_BYTES: usize = 16 * 1024;
 
-/// The same in rank order, with the order of reduction of [`ReductionOrder`], `piece` bytes at a time. Buffers: room
-/// for a message, and [`ReductionOrder::bytes`].
+/// Combines as [`owners`] does, but in rank order and with the order of reduction of [`ReductionOrder`], `piece`
+/// bytes at a time. Buffers: room for a message, and [`ReductionOrder::bytes`].
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ pub fn owners_ordered<F: Fabric>(
     };
     let longest = (0..n).map(|owner| block(owner).len()).max().unwrap_or(0);
     for start in (0..longest.max(1)).step_by(piece) {
-        // A piece is lent after the one before was combined here, so at most two are out, and no rank
+        // A piece is lent after the piece before was combined here, so at most two are lent at a time, and no rank
         // waits for room while others wait for it.
         for owner in (1..n).map(|step| (rank + n - step) % n) {
             if let Some(part) = part(owner, start) {

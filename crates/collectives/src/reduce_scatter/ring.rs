@@ -1,13 +1,13 @@
-//! Around a ring: each block passes all ranks, growing, and ends at its owner.
+//! A reduce-scatter around a ring: each block passes all ranks, which combine their data into it, and ends at its
+//! owner.
 
 use crate::combine::Combine;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Combines `block(rank)` of everybody's `send` into each rank's `recv`, in the order of ranks from the
-/// next one on, around. Buffers: scratch with twice the bytes of the longest block, which follow, and
-/// room for a message.
+/// Combines `block(rank)` of all ranks' `send` into each rank's `recv`, in the order of ranks from the next one on,
+/// around. Buffers: scratch for two of the longest blocks and the bytes of one, and room for a message.
 ///
 /// # Errors
 ///

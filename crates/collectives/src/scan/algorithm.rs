@@ -3,8 +3,9 @@
 use crate::registry::{Request, TeamTraits, algorithms};
 
 algorithms! {
-    /// How a scan is done, inclusive or exclusive. Both keep the order of ranks; deterministic teams take
-    /// [`chain`](fn@super::chain) for every length, so that the order of reduction are always those of a loop over the ranks.
+    /// The algorithms of inclusive and exclusive scans. All keep the order of ranks; deterministic teams use
+    /// [`chain`](fn@super::chain) for every length, so that the order of reduction is always that of a loop over
+    /// the ranks.
     pub enum Algorithm: Scan {
         /// [`chain`](fn@super::chain).
         Chain = "chain" in "scan/chain.rs", "along the ranks",
@@ -15,7 +16,7 @@ algorithms! {
     }
 }
 
-/// What was asked for, where the team can do it, else by length.
+/// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
 pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
     if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {

@@ -1,4 +1,5 @@
-//! Along the ranks, one after another: each takes what the one before has, and passes on more.
+//! A scan along the ranks, one after another: each takes the result of the rank before, and passes it on with its
+//! own data.
 
 use super::upto::Upto;
 use crate::combine::Combine;
@@ -6,9 +7,9 @@ use crate::pipeline::PipelineSegments;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
-/// Combines the `len` bytes of all ranks `upto` this one into this rank's window, in the order of reduction
-/// ((0 ∘ 1) ∘ 2) ∘ 3 … Buffers: the data's window; scratch with room for two pipeline segments, which follow;
-/// room for a message.
+/// Combines the `len` bytes of all ranks `upto` this one into this rank's window, in the order of reduction ((0 ∘
+/// 1) ∘ 2) ∘ 3 … Buffers: the data's window; scratch for two pipeline segments and the bytes of one; room for a
+/// message.
 ///
 /// # Errors
 ///
@@ -47,7 +48,7 @@ pub fn chain<F: Fabric>(
                 false
             }
             (Some(before), Upto::Before) => {
-                // What is passed on, and what is kept.
+                // `sum` is passed on, `mine` is kept.
                 let sum = fabric.view_mut(scratch, place.clone())?;
                 let mine = fabric.view_mut(window, part.clone())?;
                 protocol.take_with(fabric, before, bytes, incoming, |start, piece| {

@@ -1,14 +1,15 @@
-//! Twice as far with every step: after step k a rank has combined the 2^(k+1) ranks up to its own.
+//! A scan that reaches twice as far with every step: after step k a rank has combined the 2^(k+1) ranks up to its
+//! own.
 
 use super::upto::Upto;
 use crate::combine::Combine;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
-/// Combines the data of all ranks `upto` this one into this rank's `data`, in rank order. Brackets: the
-/// sum over a power of two of ranks is that over its lower half combined with that over its upper
-/// half, and a rank's intervals are counted from itself down. Buffers: two places for scratch, as long
-/// as `data`; room for a message.
+/// Combines the data of all ranks `upto` this one into this rank's `data`, in rank order. Order of reduction: the
+/// sum over a power of two of ranks is that over its lower half combined with that over its upper half, and a
+/// rank's intervals are counted from itself down. Buffers: two places for scratch, as long as `data`; room for a
+/// message.
 ///
 /// # Errors
 ///
@@ -32,7 +33,7 @@ pub fn doubling<F: Fabric>(
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let len = data.len();
-    // Two places in turn: from one the sum is lent while the next one is made in the other.
+    // The two places are used in turn: the sum is lent from one while the next sum is made in the other.
     fabric.view_mut(first, 0..len)?.copy_from_slice(data);
     let mut in_first = true;
     let steps = (0..usize::BITS).map(|bit| 1 << bit);
@@ -69,10 +70,10 @@ pub fn doubling<F: Fabric>(
     fabric.flush()
 }
 
-/// What a rank takes in one step.
+/// The part of one step in which a rank takes and combines.
 struct Step<'a> {
     before: usize,
-    /// What an exclusive scan keeps, and whether this is its begin.
+    /// The result of an exclusive scan, and whether this step is the first to write it.
     kept: Option<(&'a mut [u8], bool)>,
 }
 

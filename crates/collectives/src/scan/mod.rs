@@ -17,7 +17,7 @@ use crate::registry::record;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
-/// Combines the `data` of the ranks up to each one's into its own, by the algorithm that the team chooses.
+/// Combines the `data` of the ranks `upto` each rank into that rank's, by the algorithm that the team chooses.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub fn start<F: Fabric>(
     run(algorithm, context, data, upto, combine)
 }
 
-/// [`start`] by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+/// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team.
 ///
 /// # Errors
 ///

@@ -3,7 +3,8 @@
 use crate::registry::{Request, TeamTraits, algorithms};
 
 algorithms! {
-    /// How a scatter is done. Parts of different lengths go directly, wherever all ranks are linked.
+    /// The algorithms of scatters. Parts of different lengths go by [`direct`](fn@super::direct) where all ranks
+    /// are linked, unless another algorithm is asked for.
     pub enum Algorithm: Scatter {
         /// [`direct`](fn@super::direct), in messages alone: the root writes.
         Push = "push" in "scatter/direct.rs", "NUMA clusters §3.2",
@@ -20,8 +21,8 @@ algorithms! {
     }
 }
 
-/// What was asked for, where the team can do it, else by length. For parts of different lengths, of which no rank
-/// knows all, `Pull` stands for a choice that both ends make part by part.
+/// Returns the algorithm that was asked for if the team can run it, else one by length. For parts of different
+/// lengths, of which no rank knows all, `Pull` stands for a choice that both ends make part by part.
 #[inline]
 pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
     if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
@@ -29,7 +30,7 @@ pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) 
     }
     match request.bytes {
         _ if !traits.mesh => Algorithm::Binomial,
-        // Two messages always fit a queue whose receiver has read all before, so whoever gives does not wait.
+        // Two messages always fit a queue whose receiver has read all before, so the sender does not wait.
         bytes if request.equal_parts && bytes <= 2 * traits.whole_elements(request.element) => {
             Algorithm::Push
         }

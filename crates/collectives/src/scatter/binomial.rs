@@ -1,5 +1,5 @@
-//! Down a binomial tree, each part on its way together with its neighbours (MPICH; Thakur,
-//! Rabenseifner and Gropp 2005 §2).
+//! A scatter down a binomial tree, in which each part travels together with its neighbours (MPICH;
+//! Thakur, Rabenseifner and Gropp 2005 §2).
 //!
 //! ```text
 //!   from the root:  0 ─► 4 with 4 5 6 7
@@ -14,8 +14,9 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives `part(rank)` of `root`'s `send` to each rank's `recv`. `scratch` has room for the parts of
-/// this rank's subtree: `size(ranks)` says how many bytes ranks have together, counted from the root.
+/// Copies `part(rank)` of `root`'s `send` to each rank's `recv`. `scratch` has room for the parts
+/// of this rank's subtree: `size(ranks)` is the number of bytes of an interval of ranks, counted
+/// from the root.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
-//! From the root straight to everybody: no part is moved twice.
+//! A scatter from the root straight to all ranks: no part is moved twice.
 
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives `part(rank)` of `root`'s `send` to each rank's `recv`. Other ranks' `send` is not looked at.
+/// Copies `part(rank)` of `root`'s `send` to each rank's `recv`. Other ranks' `send` is ignored.
 ///
 /// # Errors
 ///

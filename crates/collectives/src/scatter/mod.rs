@@ -20,7 +20,7 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Parts of one length: `recv.len()` bytes for each rank, by the algorithm that the team chooses.
+/// Scatters parts of one length, `recv.len()` bytes for each rank, by the algorithm that the team chooses.
 ///
 /// # Errors
 ///
@@ -44,7 +44,7 @@ pub fn start<F: Fabric>(
     run(algorithm, context, root, send, equal(len), recv, element)
 }
 
-/// Parts of any lengths: `part` says where the root has them, `recv` is as long as this rank's.
+/// Scatters parts of any lengths: `part` says where the root's `send` has them, `recv` is as long as this rank's.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ pub fn start_parts<F: Fabric>(
             let lens = announce(context, root, part, recv.len())?;
             run_binomial(context, root, send, part, recv, around(&lens, root))
         }
-        // Nothing was asked for: both ends of a part choose by its length.
+        // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
         Algorithm::Pull if asked != Some(Algorithm::Pull) => {
             record::ran(Algorithm::Pull.entry());
             let protocol = TransferProtocol::one_way(context.message_bytes, element);
@@ -78,8 +78,8 @@ pub fn start_parts<F: Fabric>(
     }
 }
 
-/// Parts by one algorithm, which [serves](crate::registry::Entry::serves) the team: `part` says where the root has
-/// them. Where it is the binomial one, all have the length of `recv`.
+/// Scatters parts by one algorithm, which [serves](crate::registry::Entry::serves) the team: `part` says where the
+/// root has them. For the binomial algorithm all parts have the length of `recv`.
 ///
 /// # Errors
 ///
@@ -134,8 +134,8 @@ fn run_direct<F: Fabric>(
     })
 }
 
-/// The bytes of all parts, which `root` knows: on ranks that are not all linked those on the way need
-/// them. A rank whose own part is to have another length fails.
+/// Broadcasts the bytes of all parts, which only `root` knows: where ranks are not all linked, the ranks on the way
+/// need them. Fails on a rank whose part has another length than `mine`.
 pub(crate) fn announce<F: Fabric>(
     context: &mut OpContext<F>,
     root: usize,
@@ -154,7 +154,7 @@ pub(crate) fn announce<F: Fabric>(
     Ok(lens)
 }
 
-/// The bytes of an interval of ranks that are counted from `root` on, around.
+/// Returns the function from an interval of ranks, counted from `root` on, around, to the bytes of their parts.
 pub(crate) fn around(lens: &[u64], root: usize) -> impl Fn(Range<usize>) -> usize + Copy {
     move |ranks| ranks.map(|v| lens[(v + root) % lens.len()] as usize).sum()
 }
@@ -170,7 +170,7 @@ fn run_binomial<F: Fabric>(
 ) -> Result<(), F::Error> {
     let (rank, n) = (context.fabric.rank(), context.fabric.size());
     let room = size(subtree((rank + n - root) % n, n));
-    // Parts are only moved here, so the bytes are what is not parted.
+    // Parts are only moved here, so messages may split elements.
     let protocol = TransferProtocol::fitting(context.message_bytes, 1);
     let (fabric, _, _, scratch) = context.rooms(room);
     fabric.with_window(scratch, 1, false, |fabric, scratch| {

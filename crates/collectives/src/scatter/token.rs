@@ -1,18 +1,18 @@
-//! One reader at a time, as long as a token says so (NUMA clusters §3.2).
+//! A scatter with one reader at a time, the rank that has the token (NUMA clusters §3.2).
 //!
-//! All ranks that read the root's memory at once share one way out of its NUMA node. So a token goes
-//! around, and whoever has it reads. It is passed on
+//! All ranks that read the root's memory at once share one way out of its NUMA node. So a token goes around, and
+//! the rank that has it reads. It is passed on
 //!
-//! 1. at once by a rank on the root's node, whose reading is no burden;
-//! 2. at once where there is little to read;
-//! 3. else when no more than that is left.
+//! 1. at once by a rank on the root's node, which needs no way out of it;
+//! 2. at once where there are at most `token_bytes` to read;
+//! 3. else when at most `token_bytes` are left.
 
 use crate::token::halves;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives `part(rank)` of `root`'s `send` to each rank's `recv`. `near` says that this rank is on the
-/// root's NUMA node; elements have `element_size` bytes, and at most `token_bytes` are read without the token.
+/// Copies `part(rank)` of `root`'s `send` to each rank's `recv`. `near` says that this rank is on the root's NUMA
+/// node; elements have `element_size` bytes, and at most `token_bytes` are read without the token.
 ///
 /// # Errors
 ///
