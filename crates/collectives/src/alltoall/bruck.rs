@@ -37,8 +37,8 @@ pub fn bruck<F: Fabric>(
     protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
-    // Scratch has outgoing parts, all parts, and incoming parts. The part at place `distance` is for the rank that
-    // far up.
+    // Scratch has outgoing parts, all parts, and incoming parts. The part at place `distance` travels that many
+    // ranks up.
     let place = |distance: usize| distance * len..(distance + 1) * len;
     let (most, all) = (n.div_ceil(2) * len, n * len);
     let parts = fabric.view_mut(scratch, most..most + all)?;

@@ -1,5 +1,5 @@
 //! An all-to-all straight from each rank to each other, in an order in which no two ranks write to
-//! a third at the same time.
+//! a third in the same step.
 
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;

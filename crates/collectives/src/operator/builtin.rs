@@ -7,30 +7,31 @@ use bytemuck::Pod;
 /// What a built-in operator does to two elements of type `T`; its implementors are the pairs that
 /// exist. Closed: use a closure for operators of your own.
 pub trait Rule<T>: closed::Closed {
-    /// What elements are combined as, and what the lanes of a fold hold: `f32` for sums of the
+    /// The type in which elements are combined, also in the lanes of a fold: `f32` for sums of the
     /// 16-bit floats, and mostly `T` itself.
     type Wide: Copy;
 
-    /// Changes nothing that it is combined with.
+    /// The neutral element: it changes nothing that it is combined with.
     const NEUTRAL: Self::Wide;
 
-    /// Exact.
+    /// Converts an element to the wide type, without rounding.
     fn widen(element: T) -> Self::Wide;
 
-    /// Rounds to nearest, ties to even, and makes the one quiet NaN of all of them.
+    /// Converts back to an element: rounds to nearest, ties to even, and makes every NaN the one
+    /// quiet NaN.
     fn narrow(wide: Self::Wide) -> T;
 
-    /// a ∘ b
+    /// Returns a ∘ b.
     fn apply(a: Self::Wide, b: Self::Wide) -> Self::Wide;
 
     /// Combines leading elements by instructions that the compiler does not choose by itself, to
-    /// the same bits, and gives how many. The slices are of one length.
+    /// the same bits, and returns their number. The slices have one length.
     #[inline(always)]
     fn head(_into: &mut [T], _with: &[T]) -> usize {
         0
     }
 
-    /// As `head`, for three operands.
+    /// Does what `head` does, but for three operands: `out` is `a` combined with `b`.
     #[inline(always)]
     fn head_into(_out: &mut [T], _a: &[T], _b: &[T]) -> usize {
         0
@@ -41,7 +42,7 @@ mod closed {
     pub trait Closed {}
 }
 
-/// Both elements, there and back.
+/// Combines two elements in the wide type, and converts the result back.
 #[inline(always)]
 fn both<T, R: Rule<T>>(a: T, b: T) -> T {
     R::narrow(R::apply(R::widen(a), R::widen(b)))

@@ -1,10 +1,10 @@
-//! Operators whose types are forgotten: one way through all collectives for any of them.
+//! Operators whose types are erased, so that one instance of the collectives serves all of them.
 
 use super::{And, BytesError, Element, Max, Min, Named, Or, Product, Sum, Xor, bf16, f16};
 use crate::combine::{Combine, On};
 
-/// The built-in operator of this name on elements of this name, for `Member::reduce_by` and its
-/// siblings. [`Combine::element_size`] is the element's length, to whose multiples its buffers are aligned.
+/// Returns the built-in operator of this name on elements of this name, for `Member::reduce_by` and its siblings.
+/// [`Combine::element_size`] is the element's length, to whose multiples its buffers are aligned.
 ///
 /// # Errors
 ///

@@ -6,8 +6,9 @@ macro_rules! floats {
     ($($type:ident $quiet:literal)*) => {$(
         floats!(rule Sum $type $quiet -0.0, |a, b| a + b);
         floats!(rule Product $type $quiet 1.0, |a, b| a * b);
-        // An instruction each: the second operand where they are equal or one is NaN. So the two
-        // turns differ for the two zeros alone: signs or give the lesser one, and the greater one.
+        // Each `if` is one instruction, which gives the second operand where both are equal or one
+        // is NaN. Without NaN the two turns differ for −0 and +0 alone: OR of their bits gives −0,
+        // AND gives +0.
         floats!(rule Min $type $quiet $type::INFINITY, |a: $type, b: $type| {
             let turns = (if a < b { a } else { b }, if b < a { b } else { a });
             let least = $type::from_bits(turns.0.to_bits() | turns.1.to_bits());
@@ -29,7 +30,8 @@ macro_rules! floats {
                 element
             }
 
-            // Which operand's payload a CPU keeps, and the sign of a NaN that it makes, differ.
+            // CPUs differ in the operand whose payload they keep, and in the sign of a NaN that
+            // they make.
             #[inline(always)]
             fn narrow(wide: $type) -> $type {
                 if wide.is_nan() { $type::from_bits($quiet) } else { wide }

@@ -23,8 +23,9 @@ fn bf16_to_f32(element: bf16) -> f32 {
     f32::from_bits(u32::from(element.to_bits()) << 16)
 }
 
-/// Half of the last place that stays is added, less one bit where that place is even; a carry into
-/// the exponent is what rounding up to the next power of two, or to infinity, means.
+/// Rounds to nearest, ties to even: half of the last place that stays is added, less one bit where
+/// that place is even; a carry into the exponent is what rounding up to the next power of two, or
+/// to infinity, means.
 #[inline(always)]
 fn bf16_of_f32(wide: f32) -> bf16 {
     let bits = wide.to_bits();
@@ -46,8 +47,8 @@ fn bf16_pair(a: u32, b: u32, apply: impl Fn(f32, f32) -> f32) -> u32 {
     apply(a & UPPER, b & UPPER) & UPPER | apply(a << 16, b << 16) >> 16
 }
 
-/// Combines whole pairs from the start, and gives how many elements; none where an array does not
-/// start at a whole word.
+/// Combines whole pairs from the start, and returns the number of their elements; 0 where an array
+/// does not start at a whole word.
 fn bf16_pairs(into: &mut [bf16], with: &[bf16], apply: impl Fn(f32, f32) -> f32) -> usize {
     let even = into.len() & !1;
     match (
@@ -62,7 +63,7 @@ fn bf16_pairs(into: &mut [bf16], with: &[bf16], apply: impl Fn(f32, f32) -> f32)
     }
 }
 
-/// As `bf16_pairs`, for three operands.
+/// Does what `bf16_pairs` does, but for three operands: `out` is `a` combined with `b`.
 fn bf16_pairs_into(
     out: &mut [bf16],
     a: &[bf16],
@@ -81,7 +82,7 @@ fn bf16_pairs_into(
 }
 
 /// Moves the exponent from bias 15 to bias 127. Subnormal numbers become normal ones: a leading one
-/// is put in segment header, and its value subtracted again.
+/// is put in front, and its value is subtracted again.
 #[inline(always)]
 fn f16_to_f32(element: f16) -> f32 {
     const EXPONENT: u32 = 0x7C00 << 13;
@@ -99,8 +100,8 @@ fn f16_to_f32(element: f16) -> f32 {
     f32::from_bits(wide | (bits & 0x8000) << 16)
 }
 
-/// As for `bf16`; results below the smallest normal number are rounded by an addition of 1/2,
-/// whose last place is that of the subnormal numbers.
+/// Rounds as `bf16_of_f32` does; results below the smallest normal number are rounded by an
+/// addition of 1/2, whose last place is that of the subnormal numbers.
 #[inline(always)]
 fn f16_of_f32(wide: f32) -> f16 {
     const REBIAS: u32 = (127 - 15) << 23;
@@ -161,8 +162,8 @@ macro_rules! wide_rule {
     };
 }
 
-/// Numbers as integers in their order, moved so that those of NaN with the wrong sign wrap around
-/// to the end where the others are, and win: the range from −∞ to +∞ then touches the other end.
+/// Compares numbers as integers in the same order. They are moved so that NaNs of both signs lie at
+/// one end, where they win, and the range from −∞ to +∞ touches the other end.
 macro_rules! order_rule {
     (
         $type:ident, $infinity:literal, $quiet:ident, $operator:ident,
@@ -265,7 +266,7 @@ mod tests {
         });
     }
 
-    /// Every upper half with the lower halves around which rounding changes its mind, for both
+    /// Every upper half with the lower halves around which rounding changes its result, for both
     /// formats, against the crate `half`.
     #[test]
     fn narrowing_rounds_to_nearest_even() {

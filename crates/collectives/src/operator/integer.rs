@@ -2,7 +2,7 @@
 
 use super::builtin::{And, Max, Min, Or, Product, Rule, Sum, Xor};
 
-/// A rule that needs no other type.
+/// A rule whose wide type is that of its elements.
 macro_rules! rule {
     ($operator:ident, $type:ty, $neutral:expr, $apply:expr) => {
         impl Rule<$type> for $operator {

@@ -4,14 +4,14 @@ use super::lanes::{LANES, halve};
 use bytemuck::Pod;
 use corecast_wire::simd::{Kernel, widest};
 
-/// Below so many bytes a plain loop is done before wide vectors are chosen.
+/// Up to this many bytes a plain loop ends before a width of vectors could be chosen.
 const SHORT_BYTES: usize = 256;
 
 fn is_short<T>(data: &[T]) -> bool {
     size_of_val(data) <= SHORT_BYTES
 }
 
-/// The check of every operator that its slices have one length.
+/// Asserts that the slices of an operator have one length.
 #[track_caller]
 #[inline(always)]
 pub(super) fn same_length(into: usize, with: usize) {
@@ -75,14 +75,14 @@ impl<T: Pod, F: Fn(T, T) -> T> Kernel for ZipInto<'_, T, F> {
     }
 }
 
-/// The fold by lanes of `Operator::fold`, of lanes that may be wider than elements.
+/// Does the fold by lanes of `Operator::fold`, with lanes that may be wider than elements.
 pub(super) fn fold<T: Pod, W: Copy>(
     data: &[T],
     widen: impl Fn(T) -> W,
     join: impl Fn(W, W) -> W,
 ) -> Option<W> {
     let fold = Fold { data, widen, join };
-    // A few elements need not pay for all lanes.
+    // For a few elements, all lanes would cost more than the fold.
     if data.len() <= FEW {
         fold.over::<FEW>()
     } else if is_short(data) {
@@ -101,7 +101,7 @@ struct Fold<'a, T, A, J> {
 }
 
 impl<T: Pod, W: Copy, A: Fn(T) -> W, J: Fn(W, W) -> W> Fold<'_, T, A, J> {
-    /// With room for `N` lanes, which must be enough for all elements or be `LANES`.
+    /// Folds with `N` lanes; `N` must be at least the number of elements, or `LANES`.
     #[inline(always)]
     fn over<const N: usize>(self) -> Option<W> {
         debug_assert!(N == LANES || self.data.len() <= N);

@@ -1,9 +1,9 @@
 //! The lanes of a fold: how a local array becomes one element in an order that is the same on every machine.
 //!
-//! [`Operator::fold`](super::Operator::fold) says which element goes to which lane; here the lanes become one.
+//! [`Operator::fold`](super::Operator::fold) says which element goes to which lane; this file joins the lanes.
 
-/// Lanes of a [`fold`](super::Operator::fold): so many that the compiler makes vectors of the loop over
-/// them for every element type, so few that they stay in the first cache.
+/// Lanes of a [`fold`](super::Operator::fold): enough for the compiler to make vectors of the loop over them for
+/// every element type, and few enough to stay in the first cache.
 pub const LANES: usize = 256;
 
 /// Elements longer than this (in bytes) are folded from left to right, so that the lanes take no

@@ -1,4 +1,4 @@
-//! How reductions make one element of two.
+//! Operators: how reductions combine two elements into one.
 //!
 //! ```text
 //!                 Operator<T>                       a trait over slices
@@ -7,14 +7,14 @@
 //! built in     one element   many          wrappers of any other
 //! ```
 //!
-//! Every operator must be *associative*: a reduction sets its order as the plan wants. Most are
-//! commutative too. One that is not is wrapped in [`Ordered`], and reductions then keep the order
-//! of ranks.
+//! Every operator must be *associative*: a reduction combines in an order that its plan chooses. Most are
+//! commutative too. One that is not is wrapped in [`Ordered`], and reductions then keep the order of ranks.
 //!
 //! # The same bits everywhere
 //!
 //! Rounding makes sums of floats depend on the order of reduction, so results depend on the plan; deterministic
-//! reductions fix the order of reduction. Everything else about the built-in operators depends on nothing:
+//! reductions fix the order of reduction. Apart from that, the built-in operators give the same bits on every
+//! machine:
 //!
 //! - a result that is not a number is always the one quiet NaN with a clear sign and an empty
 //!   payload, whichever NaN came in;
@@ -97,11 +97,9 @@ pub use wrap::{Ordered, WithNeutral, with_neutral};
 
 use bytemuck::Pod;
 
-/// How two members' elements become one: an associative function ∘, applied to each pair of
-/// elements of two slices.
+/// An associative function ∘ that combines two members' elements, applied to each pair of elements of two slices.
 ///
-/// Any closure `Fn(T, T) -> T` is an operator that may be used in any order, see [`Ordered`] for
-/// others.
+/// Any closure `Fn(T, T) -> T` is an operator that counts as commutative; wrap others in [`Ordered`].
 ///
 /// # Panics
 ///
@@ -124,7 +122,7 @@ use bytemuck::Pod;
 /// assert_eq!(over_all_ranks(&digits, [[1, 2], [3, 4], [5, 6]]), [135, 246]);
 /// ```
 pub trait Operator<T: Pod> {
-    /// Whether the order of ranks must be kept: associative but not commutative.
+    /// Whether the order of ranks must be kept, because the operator is associative but not commutative.
     fn ordered(&self) -> bool {
         false
     }
@@ -138,13 +136,13 @@ pub trait Operator<T: Pod> {
     /// `out[i] = a[i] ∘ b[i]`: saves the copy of a long array that is to be kept.
     fn combine_into(&self, out: &mut [T], a: &[T], b: &[T]);
 
-    /// The element with `neutral ∘ x == x == x ∘ neutral` (but for the payload of a NaN), where
-    /// there is one: what members bring that have nothing to say.
+    /// The element with `neutral ∘ x == x == x ∘ neutral` (but for the payload of a NaN), where there is one.
+    /// Members without data of their own contribute it.
     fn neutral(&self) -> Option<T> {
         None
     }
 
-    /// All elements of a local array combined; of none of them, the neutral element.
+    /// Combines all elements of a local array; returns the neutral element, if there is one, for an empty array.
     ///
     /// An [`ordered`](Self::ordered) operator goes from left to right, and so does any other one over
     /// elements longer than [`LANE_BYTES_MAX`]. Else there are [`LANES`] lanes: element `i` is combined

@@ -15,7 +15,7 @@ macro_rules! named {
         )*}
 
         impl $enum {
-            /// All there are.
+            /// All values.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// Its name, as [`FromStr`] reads it.
@@ -134,24 +134,24 @@ impl Element {
         }
     }
 
-    /// Whether the bitwise operators exist for it.
+    /// Whether elements of this type are integers, for which the bitwise operators exist.
     pub const fn is_integer(self) -> bool {
         !matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
 }
 
 impl Named {
-    /// Whether it works on bits, and so on integers alone.
+    /// Whether it works on bits, and therefore on integers alone.
     pub const fn is_bitwise(self) -> bool {
         matches!(self, Self::And | Self::Or | Self::Xor)
     }
 }
 
-/// A name that is none.
+/// A name that no element type, or no operator, has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no {what} is called {input:?}; there are {}", names.join(", "))]
 pub struct UnknownName {
-    /// What was given.
+    /// The name that was given.
     pub input: String,
     what: &'static str,
     names: &'static [&'static str],
@@ -172,7 +172,7 @@ pub enum BytesError {
         /// The element type that was named.
         element: Element,
     },
-    /// The two sides differ.
+    /// The two sides differ in length.
     #[error("{into} bytes are to be combined with {with}: give as many of both")]
     Lengths {
         /// Bytes that are combined into.
@@ -180,10 +180,10 @@ pub enum BytesError {
         /// Bytes that come in.
         with: usize,
     },
-    /// The last element is not whole.
+    /// The bytes are no whole number of elements.
     #[error("{bytes} bytes are no whole number of {element} elements, which have {} bytes each", element.bytes())]
     Partial {
-        /// Bytes given.
+        /// Bytes that were given.
         bytes: usize,
         /// The element type that was named.
         element: Element,
@@ -228,8 +228,8 @@ pub fn combine_bytes(
     visit(operator, element, into.len(), Combine { into, with })
 }
 
-/// Fills bytes with the neutral element, at any alignment: what a member contributes that has
-/// nothing to say.
+/// Fills bytes with the neutral element, at any alignment. Members without data of their own
+/// contribute it.
 ///
 /// # Errors
 ///
@@ -249,12 +249,12 @@ pub fn neutral_bytes(operator: Named, element: Element, into: &mut [u8]) -> Resu
     visit(operator, element, into.len(), Neutral { into })
 }
 
-/// What is done once types are known.
+/// An action for which the types of operator and element must be known.
 trait Visit {
     fn typed<T: Pod, O: Operator<T>>(self, operator: O);
 }
 
-/// Finds the types of two names.
+/// Runs `visit` with the types that the two names stand for.
 fn visit(
     operator: Named,
     element: Element,

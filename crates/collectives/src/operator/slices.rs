@@ -5,8 +5,8 @@ use super::kernel::same_length;
 use super::lanes::LANE_BYTES_MAX;
 use bytemuck::Pod;
 
-/// Longest piece of a combination with three operands (bytes): what was copied is still in the
-/// first cache when it is combined.
+/// Longest piece of a combination with three operands (bytes): a copied piece is still in the first
+/// cache when it is combined.
 const PIECE_BYTES: usize = 4096;
 
 /// An operator from a function over slices: `f(into, with)` sets `into[i]` to `into[i] ∘ with[i]`.
@@ -37,7 +37,7 @@ pub fn by_slice<T: Pod, F: Fn(&mut [T], &[T])>(f: F) -> BySlice<F> {
     BySlice(f)
 }
 
-/// What [`by_slice`] makes.
+/// The operator that [`by_slice`] returns.
 #[derive(Clone, Copy, Debug)]
 pub struct BySlice<F>(F);
 

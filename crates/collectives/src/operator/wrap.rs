@@ -1,4 +1,4 @@
-//! Wrappers that say more about an operator than it does itself.
+//! Wrappers that give an operator a property: that the order of ranks counts, or a neutral element.
 
 use super::Operator;
 use bytemuck::Pod;
@@ -49,7 +49,7 @@ impl<T: Pod, O: Operator<T>> Operator<T> for Ordered<O> {
     }
 }
 
-/// An operator with a neutral element that it does not know itself.
+/// Returns `operator` with a neutral element, which it does not know itself.
 ///
 /// # Examples
 ///
@@ -70,7 +70,7 @@ pub fn with_neutral<T: Pod, O: Operator<T>>(operator: O, neutral: T) -> WithNeut
     WithNeutral { operator, neutral }
 }
 
-/// What [`with_neutral`] makes.
+/// The operator that [`with_neutral`] returns.
 #[derive(Clone, Copy, Debug)]
 pub struct WithNeutral<O, T> {
     operator: O,
