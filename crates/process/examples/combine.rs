@@ -1,4 +1,5 @@
-//! How fast operators combine arrays, against a hand-written loop that copies as many bytes.
+//! Measures how fast operators combine arrays, relative to a hand-written loop that copies as many
+//! bytes.
 //!
 //! `cargo run --release -p corecast-process --example combine [RUNS]`
 //!
@@ -8,7 +9,7 @@
 //!
 //! Each run of a contestant comes right after one of the loop that copies, and the contestants take
 //! turns; a ratio is the median over such pairs. `CORECAST_SIMD=baseline` or `avx2` narrows the
-//! vectors of all.
+//! vectors of all of them.
 
 use corecast_collectives::Pod;
 use corecast_collectives::operator::{
@@ -20,10 +21,11 @@ use std::time::Instant;
 
 const SIZES: [usize; 3] = [64 << 10, 1 << 20, 16 << 20];
 
-/// Bytes that a run goes over, in as many passes as it takes.
+/// Bytes that a run processes, in as many passes over its arrays as needed.
 const RUN_BYTES: usize = 64 << 20;
 
-/// The floor: loads and stores. The key, zero, keeps the compiler from calling `memcpy`.
+/// The loop that copies, to which all others are compared. Its key is zero, and keeps the compiler
+/// from calling `memcpy`.
 struct Copy<'a> {
     into: &'a mut [u64],
     with: &'a [u64],
@@ -41,7 +43,7 @@ impl Kernel for Copy<'_> {
     }
 }
 
-/// Two arrays, and room for a third.
+/// Two arrays to combine, and a third for results.
 struct Arrays {
     into: Vec<u64>,
     with: Vec<u64>,
@@ -77,7 +79,7 @@ impl Contestant {
     }
 }
 
-/// The first is the floor.
+/// The contestants; the first is the loop that copies.
 fn contestants() -> Vec<Contestant> {
     macro_rules! combine {
         ($($type:ident: $($operator:ident)*;)*) => {

@@ -1,4 +1,4 @@
-//! What a team costs while it waits: eight ranks wait for a ninth that sleeps.
+//! Measures the CPU time of a team that waits: eight ranks wait for a ninth that sleeps.
 //!
 //! `cargo run --release -p corecast-process --example idle [SECONDS]`
 

@@ -1,5 +1,5 @@
-//! What waiting for less brings, in ratios of interleaved rounds: loose against strict reductions of
-//! 8 bytes, and broadcasts one at a time against several in flight.
+//! Measures what ranks save when they wait for less, as ratios of interleaved rounds: strict over
+//! loose reductions of 8 bytes, and broadcasts one at a time over several in flight.
 //!
 //! `cargo run --release -p corecast-process --example in_flight [ranks] [depth]`
 
@@ -28,7 +28,7 @@ fn main() {
         if ranks <= 2 {
             let mut cpus = rustix::thread::CpuSet::new();
             cpus.set(member.rank());
-            // Refused: the scheduler decides.
+            // If this is refused, the scheduler decides.
             let _ = rustix::thread::sched_setaffinity(None, &cpus);
         }
         let mut lines = vec![compare(
@@ -93,7 +93,7 @@ fn reduce(member: &mut Member, sync: Synchrony) {
     sum.unwrap();
 }
 
-/// Both in turn; a line with the ratio of their times.
+/// Runs both in turn, and returns a line with the ratio of their times.
 fn compare(
     member: &mut Member,
     name: &str,

@@ -1,12 +1,12 @@
-//! What settings of the environment do to long data: how long an operation takes with each of them.
+//! Measures what an environment variable does to long data: how long an operation takes with each setting of it.
 //!
 //! `cargo run --release -p corecast-process --example settings -- OPERATION RANKS threads|processes VARIABLE
 //! A,B,… BYTES,BYTES,… [ROUNDS]`, for instance `allgather 2 threads CORECAST_STREAM 0,1000000000 8388608`.
 //!
-//! A size is what one rank brings, in bytes. A team with each setting in turn, and so on for some rounds;
-//! ranks are pinned to the hardware threads in turn, and write their data before each operation. The
-//! first column is the median in nanoseconds with the first setting, the others are the medians of the
-//! ratios to it.
+//! A size is the number of bytes that one rank brings. Each round runs one team after another, each with one of the
+//! settings. Ranks are pinned to the hardware threads in turn, and write their data before each operation. The
+//! first column is the median in nanoseconds with the first setting, the others are the medians of the ratios to
+//! it.
 
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Plans, PlansError};
@@ -53,7 +53,7 @@ fn once(
     }
 }
 
-/// Nanoseconds of an operation, rank 0's lower quartile.
+/// Nanoseconds of an operation on this rank: the lower quartile.
 fn time(member: &mut Member, operation: &str, bytes: usize) -> u128 {
     pin(member.rank());
     let mut mine = vec![1u64; bytes / 8];

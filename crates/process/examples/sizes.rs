@@ -1,11 +1,11 @@
-//! All algorithms of an operation at all sizes: which one is to be chosen when?
+//! Measures all algorithms of an operation at all sizes, to find out which one to choose for which size.
 //!
 //! `cargo run --release -p corecast-process --example sizes -- allreduce [RANKS [LONGEST [ROUNDS]]]`
 //!
-//! A size is what one rank brings, in bytes; `LONGEST` is the last one. Ranks are pinned to the
-//! hardware threads that this process may use, in turn. The algorithms take turns, each with a team of
-//! its own, and a figure is the lower quartile over all rounds. The first column is Corecast's own choice
-//! in nanoseconds, the others are ratios to it: below 1 where another algorithm would have been faster.
+//! A size is the number of bytes that one rank brings; `LONGEST` is the last one. Ranks are pinned to the hardware
+//! threads that this process may use, in turn. The algorithms take turns, each with a team of its own, and a figure
+//! is the lower quartile over all rounds. The first column is Corecast's own choice in nanoseconds, the others are
+//! ratios to it: below 1 where another algorithm would have been faster.
 
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
@@ -22,7 +22,7 @@ use std::time::Instant;
 
 const OPERATIONS: &str = "barrier, broadcast, reduce, allreduce, allreduce-ordered, scatter, gather, allgather, alltoall, reduce_scatter, scan";
 
-/// What is timed: an operation on buffers that are long enough for all ranks' parts.
+/// The operation that is timed, on one rank's buffer and on one for all ranks' parts.
 type Body = fn(&mut Member, &mut [u64], &mut [u64]) -> Result<(), Failure>;
 
 /// The names of an operation's algorithms, and how they are asked for.
@@ -41,7 +41,7 @@ macro_rules! choices {
     };
 }
 
-/// The operation of that name on `mine` (its size) and `all` (as long for each rank).
+/// The operation of that name, on `mine` (which has the size) and `all` (which has the size for each rank).
 fn operation(name: &str) -> Option<(Choices, Body)> {
     Some(match name {
         "barrier" => (choices!(barrier), |m, _, _| m.barrier()),

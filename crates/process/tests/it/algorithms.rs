@@ -1,4 +1,4 @@
-//! Holds docs/algorithms.md against the code: names, files, and what goes through a fabric that counts.
+//! Checks docs/algorithms.md against the code: names, files, and the transfers that a counting fabric sees.
 
 use crate::common::{ADD, Channels, Sent, run, run_with};
 use corecast_collectives::barrier::{self, GroupSchedule, LineSteps, Steps};
@@ -18,7 +18,7 @@ use std::path::Path;
 /// Bytes that a rank brings: blocks are equal for all n up to 9, and no part is cut further.
 const S: usize = 2520;
 
-/// So long that a part fits, so that messages count as loans do.
+/// Long enough for any part, so that messages and loans are counted alike.
 const MESSAGE_BYTES: usize = 9 * S;
 
 #[test]
@@ -27,7 +27,7 @@ fn the_table_is_that_of_the_registry() {
     let text = std::fs::read_to_string(path).unwrap();
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
     let expected: Vec<String> = entries().iter().map(|entry| entry.row()).collect();
-    // Behind its head and the line below that.
+    // The table's first two lines are its head and the line below it.
     assert_eq!(
         rows[2..],
         expected,
@@ -46,8 +46,8 @@ fn the_files_of_the_registry_exist_and_none_is_missing() {
         let folder = collective.name();
         for entry in std::fs::read_dir(source.join(folder)).unwrap() {
             let file = entry.unwrap().file_name().into_string().unwrap();
-            // `padded` is a part of Bruck's all-to-all, `packages` of barriers between them, `schedule` of
-            // whichever barrier, `upto` of both scans.
+            // `padded` is a part of Bruck's all-to-all, `packages` of barriers between packages, `schedule` of all
+            // barriers, `upto` of both scans.
             let helps = [
                 "mod.rs",
                 "algorithm.rs",
@@ -132,23 +132,23 @@ fn factor(rest: &mut &str, n: usize) -> i64 {
     }) as i64
 }
 
-/// Lines that are read in all rounds.
+/// Number of lines that are read in all rounds.
 fn told(rounds: &Rounds) -> usize {
     rounds.notifications()
 }
 
-/// With the best m, and for no ranks as for one.
+/// The rounds with the best m; no ranks count as one.
 fn m_way(n: usize) -> Rounds {
     let n = n.max(1);
     Rounds::dissemination(n, barrier::best_m(n) + 1)
 }
 
-/// Every other rank.
+/// Two packages, to which ranks belong in turn.
 fn packages(n: usize) -> Vec<u32> {
     (0..n as u32).map(|rank| rank % 2).collect()
 }
 
-/// A tree of which every second group is of two, and the others of one.
+/// A tree whose groups have one member and two members in turn.
 fn grouped(n: usize, root: usize) -> Grouped {
     let mut lists = vec![Vec::new(); n];
     let (mut parent, mut child) = (0, 1);
@@ -189,7 +189,7 @@ fn summed(n: usize) -> Vec<u8> {
     })
 }
 
-/// Runs one algorithm on `n` ranks, checks what it gives, and returns what was sent.
+/// Runs one algorithm on `n` ranks, checks its result, and returns what was sent.
 fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     let tree = Pattern::Smelt.tree(machine.costs(), root).unwrap();
@@ -499,7 +499,7 @@ fn formulas_agree_with_what_is_sent() {
     }
 }
 
-/// The second condition of the token fails, so that parts go in two transfers.
+/// Parts are longer than the token's limit, so they go in two transfers.
 #[test]
 fn tokens_part_what_is_long() {
     for n in 1..=5 {

@@ -1,5 +1,5 @@
-//! Algorithms by length: random tables against what each operation must give, at lengths across all their
-//! boundaries, blocking and in flight, on threads and behind a segment, where the first process's rule.
+//! Algorithms by length: random tables, with results checked at lengths across all their boundaries, blocking and
+//! in flight, on threads and on processes, of which the first one's tables apply.
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::operator::Sum;
@@ -39,7 +39,7 @@ fn given(rank: usize, len: usize) -> Vec<u64> {
         .collect()
 }
 
-/// The sums over the ranks below `n`.
+/// The expected sums over the ranks below `n`.
 fn sums(n: usize, len: usize) -> Vec<u64> {
     let sum = |i: usize| (0..n).map(|rank| (rank * 1_000_003 + i * 7) as u64).sum();
     (0..len).map(sum).collect()
@@ -82,7 +82,7 @@ fn blocking(member: &mut Member, len: usize) {
     member.barrier().unwrap();
 }
 
-/// Two lengths at a time, on both sides of a limit.
+/// Operations of two lengths in flight at a time, on both sides of a limit.
 fn in_flight(member: &mut Member, len: usize) {
     let (n, me) = (member.size(), member.rank());
     let (mut sum, mut heard, mut upto) = (given(me, len), given(me, len + 1), given(me, len + 1));
@@ -138,7 +138,7 @@ fn tables_change_the_way_and_not_the_result() {
     }
 }
 
-/// Each rank enters with requests of its own.
+/// Each rank enters with tables of its own, and the first process's tables apply to all.
 #[test]
 fn the_first_process_s_tables_rule() {
     let mut rng = fastrand::Rng::with_seed(12);
@@ -166,7 +166,7 @@ fn the_first_process_s_tables_rule() {
     }
 }
 
-/// What no table asks for goes as without one, beside lengths for which something is asked.
+/// Lengths for which nothing is asked work beside those for which an algorithm is asked.
 #[test]
 fn rings_are_left_to_those_who_have_them() {
     for n in [2, 4] {

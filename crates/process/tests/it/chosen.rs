@@ -1,7 +1,7 @@
-//! What runs is what was said: every collective is executed at lengths across every limit, the algorithm that truly
-//! ran is recorded, and compared with what `TeamOutline` chooses, which is what `corecast explain` prints.
+//! Choices that are announced are those that run: every collective is executed at lengths across every limit, the
+//! algorithm that ran is recorded, and compared with what `TeamOutline` chooses, which `corecast explain` prints.
 //!
-//! That an algorithm which claims a name also sends what its entry says is held by `algorithms.rs`.
+//! That each algorithm also sends what its entry says is checked in `algorithms.rs`.
 
 #![cfg(debug_assertions)]
 
@@ -15,7 +15,7 @@ use corecast_team::{Failure, Member, Options, Team};
 use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
 use std::collections::BTreeSet;
 
-/// Lengths of a block on both sides of every limit that some choice knows, of whole elements of eight bytes.
+/// Lengths of a block on both sides of every limit of a choice, in whole elements of eight bytes.
 fn lengths() -> BTreeSet<usize> {
     let message = message_bytes_max(DEFAULT_SLOTS) / 16 * 16;
     let limits = [0, 56, 2 << 10, message, 2 * message, 16 << 10, 128 << 10];
@@ -24,7 +24,7 @@ fn lengths() -> BTreeSet<usize> {
     limits.into_iter().flat_map(of).collect()
 }
 
-/// What one rank runs first of all for a call whose block has `bytes`.
+/// Makes a call whose block has `bytes`, and returns the first algorithm that this rank ran.
 fn ran(member: &mut Member, collective: Collective, bytes: usize, ordered: bool) -> &'static Entry {
     let (n, len) = (member.size(), bytes / 8);
     let (mut one, mut all) = (vec![1u64; len], vec![1u64; n * len]);
@@ -53,7 +53,7 @@ fn ran(member: &mut Member, collective: Collective, bytes: usize, ordered: bool)
     ran[0]
 }
 
-/// Holds a team against its outline; returns the algorithms that ran.
+/// Compares a team with its outline; returns the algorithms that ran.
 fn hold(
     team: &Team,
     outline: &TeamOutline<'_>,
@@ -86,7 +86,7 @@ fn hold(
     all.into_iter().flatten().collect()
 }
 
-/// For each operation one algorithm between two lengths.
+/// Asks for one algorithm between two lengths of each operation.
 fn asked(rng: &mut fastrand::Rng) -> Algorithms {
     let mut asked = Algorithms::default();
     for operation in Algorithms::OPERATIONS {

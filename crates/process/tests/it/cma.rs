@@ -1,5 +1,6 @@
-//! Long data between processes: elements of any length, and where memory is short. Teams here are of
-//! processes although most of them are in one, because what joins their ranks is the same.
+//! Long data between processes: elements of any length, and errors when memory is short. Most teams
+//! of processes here have all their ranks in one process, because ranks are joined by the same
+//! means.
 
 use corecast_collectives::Plans;
 use corecast_collectives::operator::Sum;
@@ -22,7 +23,7 @@ fn enter(test: &str, n: usize, options: &Options) -> Result<Team, EnterError> {
     ProcessGroup::enter(&address, n, &vec![None; n], || plans(n), options)
 }
 
-/// 40 KiB: more than any chunk of a bounce buffer, and not two of them.
+/// 40 KiB, which is more than one chunk of a bounce buffer, but less than two.
 type Matrix = [[u64; 1024]; 5];
 
 fn matrix(seed: u64) -> Matrix {
@@ -73,7 +74,7 @@ fn elements_may_be_longer_than_chunks() {
     }
 }
 
-/// Elements of other lengths than the peer's, which its pieces do not hold as a whole, are an error.
+/// Elements of which the peer's pieces do not hold a whole number are an error.
 #[test]
 fn pieces_without_whole_elements_are_an_error() {
     let team = enter("parts", 2, &Options::default()).unwrap();
@@ -91,14 +92,14 @@ fn pieces_without_whole_elements_are_an_error() {
     }
 }
 
-/// What another process of this program does: it is told by a variable.
+/// Plays the part that a variable names, in another process of this program.
 #[test]
 fn part() {
     let Ok(part) = std::env::var(PART) else {
         return;
     };
     match part.split_once(' ') {
-        // Memory is short: the sentence, or that it works.
+        // Memory is short: prints the error, or that the team works.
         Some(("short", slots)) => match enter("short", 2, &options(slots.parse().unwrap())) {
             Ok(team) => {
                 team.run(with_long_elements);
@@ -118,7 +119,7 @@ fn part() {
     }
 }
 
-/// A process of several, which brings one rank and says how data come from the others.
+/// One process of several, which brings one rank and prints the transfer paths from the others.
 fn kernel_copy(requested: &str) {
     let words: Vec<&str> = requested.split(' ').collect();
     let [name, n, kind] = words[..] else {
@@ -173,7 +174,7 @@ fn kernel_copy(requested: &str) {
     }
 }
 
-/// Long reductions at the same time, in operation contexts of their own.
+/// Two long reductions in flight at the same time.
 fn in_flight(member: &mut Member) {
     let n = member.size() as u64;
     let mut data = [vec![1_u64; 30_000], vec![2; 30_000]];
@@ -187,7 +188,7 @@ fn in_flight(member: &mut Member) {
     assert!(data[0].iter().all(|&sum| sum == n) && data[1].iter().all(|&sum| sum == 2 * n));
 }
 
-/// Long data that begin and end anywhere.
+/// All collectives on long data that begin and end at odd places.
 fn at_odd_places(member: &mut Member) {
     let (n, me) = (member.size(), member.rank());
     for (len, start) in [(5_000, 1), (40_001, 63), (100_003, 17)] {
@@ -254,8 +255,8 @@ fn options(slots: usize) -> Options {
     }
 }
 
-/// Starts this program by a shell as another process that plays `part`; what it says. It must end by
-/// itself.
+/// Starts this program by a shell as another process that plays `part`, and returns what it prints.
+/// It must end by itself.
 #[track_caller]
 fn told(shell: &[&str], part: &str, variables: &[(&str, &str)]) -> String {
     let ended = Command::new("sh")
@@ -279,7 +280,7 @@ fn limited(limit: &str, slots: usize) -> String {
     told(&["-c", &command], &format!("short {slots}"), &[])
 }
 
-/// Starts the processes of a team; each may be told another thing.
+/// Starts the processes of a team, each with a value of `CORECAST_CMA` of its own.
 fn start(name: &str, kind: &str, cma: &[Option<&str>]) -> Vec<Child> {
     let n = cma.len();
     let one = |cma: &Option<&str>| {
@@ -316,7 +317,7 @@ fn short_memory_is_an_error_that_says_so() {
     assert!(said.contains("bytes of shared memory"), "{said}");
 }
 
-/// What a process said; it must have ended well.
+/// Returns what a process printed, which must have ended well.
 #[track_caller]
 fn said(child: Child) -> String {
     let ended = child.wait_with_output().unwrap();
@@ -325,7 +326,8 @@ fn said(child: Child) -> String {
     said
 }
 
-/// With it, without it, and with it in some processes only: the same results. Each says what it does.
+/// Results are right with kernel copies, without them, and with them in some processes only, and
+/// each process reports its transfer paths.
 #[test]
 fn memory_is_read_where_it_is_allowed_and_wished_for() {
     let (all, none, bytes) = (Some("1"), Some("0"), Some("100000"));

@@ -30,7 +30,7 @@ fn team(n: usize, pattern: Pattern, algorithms: Algorithms, deterministic: bool)
     Team::with_options(plans, &options).unwrap()
 }
 
-/// What a rank brings: element `index` for rank `to`.
+/// The data of a rank for rank `to`.
 fn given(rank: usize, to: usize, len: usize) -> Vec<u64> {
     let seed = (rank * 100 + to) as u64;
     let value = |index: usize| seed << 40 | (index as u64).wrapping_mul(0x9E37_79B9);
@@ -41,7 +41,7 @@ fn joined(parts: impl Iterator<Item = Vec<u64>>) -> Vec<u64> {
     parts.flatten().collect()
 }
 
-/// All choices of one collective, and none.
+/// The default, and each algorithm of one collective.
 macro_rules! choices {
     ($collective:ident) => {
         std::iter::once(None)
@@ -163,7 +163,7 @@ fn maps(rank: usize, len: usize) -> Vec<Map> {
     (0..len).map(value).collect()
 }
 
-/// The reference of all reductions: those of `ranks`, in their order.
+/// The reference of all reductions: the maps of `ranks`, composed in rank order.
 fn composed(ranks: std::ops::Range<usize>, len: usize) -> Vec<Map> {
     let mut ranks = ranks.map(|rank| maps(rank, len));
     let mut sum = ranks.next().unwrap();
@@ -291,7 +291,7 @@ fn v_forms(member: &mut Member, len: usize) {
     member.allgatherv(&mine, &mut recv, parts).unwrap();
     assert!(recv == expected, "allgatherv of {n} at {rank}");
 
-    // From a to b: a + 2 b elements, some of them none.
+    // Rank a gives (a + 2 b) len / 3 elements to rank b, which may be none.
     let count = |a: usize, b: usize| (a + 2 * b) * len / 3;
     let (give_counts, give_at, give_all) = scattered_parts(n, |to| count(rank, to));
     let (take_counts, take_at, take_all) = scattered_parts(n, |from| count(from, rank));
@@ -313,7 +313,7 @@ fn parts_of_different_lengths_arrive() {
     all(choices.chain(choices!(gather)), v_forms);
 }
 
-/// Above 64 ranks not all are linked.
+/// In teams of more than 64 ranks not all ranks are linked.
 #[test]
 fn ranks_that_are_not_all_linked_get_the_same() {
     let n = 67;
@@ -427,7 +427,7 @@ fn deterministic_sums_have_the_same_bits_whatever_happens() {
         }
         found.dedup();
         assert_eq!(found.len(), 1, "{n} ranks");
-        // In the order of reduction of a loop.
+        // Scans combine in the order of a loop over the ranks.
         let mut sum = value(0);
         let prefixes = (1..n).map(|rank| {
             sum += value(rank);
@@ -440,8 +440,7 @@ fn deterministic_sums_have_the_same_bits_whatever_happens() {
     }
 }
 
-/// Ranks that share a segment alone, and copy what they lend: as processes do, whose addresses mean
-/// nothing to each other.
+/// Ranks of a team of processes, which share a segment alone and copy what they lend.
 #[test]
 fn ranks_behind_a_segment_get_the_same() {
     let mut choices: Vec<Algorithms> = vec![Algorithms::default()];

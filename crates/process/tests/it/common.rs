@@ -6,15 +6,15 @@ use std::convert::Infallible;
 use std::ops::{Add, Range};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// What went out of a fabric.
+/// What a fabric has sent, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) notifications: usize,
     pub(crate) messages: usize,
     pub(crate) loans: usize,
-    /// Lines read that somebody published on, and additions to lines.
+    /// Reads of published lines, and additions to lines.
     pub(crate) shared: usize,
-    /// Of messages, loans, and lines read.
+    /// Bytes of messages, of loans, and of published lines that were read.
     pub(crate) bytes: usize,
 }
 
@@ -44,9 +44,9 @@ pub(crate) struct Channels {
     publishes: Vec<Vec<Sender<Vec<u8>>>>,
     reads: Vec<Receiver<Vec<u8>>>,
     adds: Vec<Sender<()>>,
-    /// With how many are to add.
+    /// The lines that this rank collects, each with the number of ranks that add to it.
     collects: Vec<(Receiver<()>, usize)>,
-    /// To the others, and from them.
+    /// The ends of counter barriers, to the others and from them.
     barrier_ends: Vec<(Vec<Sender<()>>, Receiver<()>)>,
     sent: Sent,
 }
@@ -115,7 +115,8 @@ impl Fabric for Channels {
     }
 
     fn arrive_and_wait(&mut self, line: usize) -> Result<(), Infallible> {
-        // An addition and a read; one of the ranks comes last and does not read, whichever.
+        // An addition and a read. The rank that comes last does not read; rank 0 stands for it
+        // here.
         self.sent.shared += 1 + usize::from(self.rank > 0);
         let (others, line) = &self.barrier_ends[line];
         others.iter().for_each(|other| other.send(()).unwrap());
@@ -159,7 +160,7 @@ impl Fabric for Channels {
     ) -> Result<(), Infallible> {
         let lent = self.into[peer][2].recv().unwrap();
         assert_eq!(lent.len(), len);
-        // In two pieces, as a fabric may.
+        // A fabric may give a loan in several pieces; this one gives two.
         let (header, back) = lent.split_at(len / 2);
         consume(0, header);
         consume(header.len(), back);
@@ -167,12 +168,12 @@ impl Fabric for Channels {
     }
 }
 
-/// Runs `body` on `n` ranks and returns what all of them sent. Nothing may be left unheard.
+/// Runs `body` on `n` ranks and returns what all of them sent. Everything must have been received.
 pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
     run_with(&Groups::new(n), n, body)
 }
 
-/// The same where these groups share lines.
+/// Does what [`run`] does, on ranks of which these groups share lines.
 pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
     let mut fabrics: Vec<Channels> = (0..n)
         .map(|rank| Channels {
@@ -242,7 +243,7 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
     sent.fold(Sent::default(), Add::add)
 }
 
-/// Combines bytes one by one.
+/// An operator that combines bytes one by one.
 pub(crate) struct Consume(pub(crate) fn(u8, u8) -> u8);
 
 impl Combine for Consume {

@@ -1,5 +1,5 @@
-//! A forked process is no member: its copy of one refuses every operation, and does not speak for the
-//! rank when it ends. The parent's goes on.
+//! A forked process is no member: its copy of a member refuses every operation, and does not act
+//! for the rank when it ends. The parent's member goes on.
 //!
 //! Each test has a process of its own: a lock that a thread of another test held while this one forks
 //! would stay locked in the copy.
@@ -16,7 +16,7 @@ fn plans() -> Result<Plans, PlansError> {
     Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
 }
 
-/// Runs `body` in a forked process; whether it returned `true`.
+/// Runs `body` in a forked process; returns whether `body` returned `true`.
 fn in_fork(body: impl FnOnce() -> bool) -> bool {
     // SAFETY: the child has this thread alone; `body` and what follows take no lock that another
     // thread may have held, and it ends by `_exit`.
@@ -73,7 +73,7 @@ fn processes() {
         let options = Options::default();
         let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
         team.run(forks_in_the_middle);
-        // A copy of a member that goes does not take the rank with it.
+        // Dropping the copy of a member does not end the member of the parent.
         let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
         let mut members: Vec<Option<Member>> = (0..2).map(|rank| team.join(rank).ok()).collect();
         assert!(in_fork(|| {

@@ -1,4 +1,4 @@
-//! Nothing is allocated on the way of an operation that succeeds.
+//! Operations that succeed allocate nothing.
 
 #[path = "../../../transfer/tests/it/counting.rs"]
 mod counting;
@@ -48,7 +48,7 @@ fn all_operations(member: &mut Member) {
     }
 }
 
-/// Allocations of each rank of a team.
+/// Number of allocations of each rank of a team.
 fn counted(n: usize, pattern: &str, algorithms: Algorithms) -> Vec<usize> {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     let pattern: Pattern = pattern.parse().unwrap();

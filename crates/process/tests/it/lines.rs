@@ -1,5 +1,5 @@
-//! Lines that groups share: barriers and broadcasts over them, on fewer CPUs than ranks, between threads
-//! and behind a shared segment; and what ranks are told that do something else.
+//! Lines that groups share: barriers and broadcasts over them, on fewer CPUs than ranks, between threads and in
+//! shared segments; and errors when ranks call different operations.
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::{
@@ -61,7 +61,7 @@ fn arrive_and_wait(member: &mut Member, counts: &[AtomicUsize], rounds: usize, d
         if delays && rng.u32(..50) == 0 {
             std::thread::sleep(Duration::from_micros(rng.u64(..300)));
         }
-        // Relaxed: the barrier must order it.
+        // Relaxed, because the barrier must order it.
         counts[member.rank()].store(round, Ordering::Relaxed);
         member.barrier().unwrap();
         for count in counts {
@@ -96,7 +96,7 @@ fn nobody_leaves_any_barrier_before_everybody_has_come() {
     }
 }
 
-/// NUMA nodes stand for packages; more ranks than have links to all.
+/// More ranks than have links to all others, with NUMA nodes in place of packages.
 #[test]
 fn barriers_over_lines_need_no_links() {
     for &choice in barrier::Algorithm::ALL {
@@ -108,7 +108,7 @@ fn barriers_over_lines_need_no_links() {
     }
 }
 
-/// A plan may say what otherwise has to be asked for.
+/// A plan may have a counter barrier, which otherwise has to be asked for.
 #[test]
 fn a_plan_may_be_one_line() {
     for n in 1..=RANKS_MAX {
@@ -152,7 +152,7 @@ fn broadcasts(member: &mut Member) {
     }
 }
 
-/// All of it where lines lie in memory that processes share.
+/// Barriers and broadcasts over lines in memory that processes share.
 #[test]
 fn lines_work_behind_a_segment() {
     for round in 0..6 {
@@ -167,7 +167,7 @@ fn lines_work_behind_a_segment() {
             for rank in 0..n {
                 let (name, options, counts) = (&name, &options, &counts);
                 scope.spawn(move || {
-                    // All but the creator's plans are thrown away.
+                    // Only the creator's plans are used.
                     let mut rng = fastrand::Rng::with_seed(seed * 100 + rank as u64);
                     let plans = || Ok::<_, PlansError>(grouped_plans(n, &mut rng));
                     let address = Address::Name(name.clone());
@@ -182,8 +182,7 @@ fn lines_work_behind_a_segment() {
     }
 }
 
-/// Nobody waits for a root that broadcasts over a line: it is held back when it comes to a line again
-/// that somebody has not read.
+/// A root that broadcasts over a line waits when it comes back to a line that some rank has not read.
 #[test]
 fn a_root_that_runs_ahead_is_held_back_not_lost() {
     let mut options = Options::default();
@@ -202,7 +201,7 @@ fn a_root_that_runs_ahead_is_held_back_not_lost() {
     });
 }
 
-/// In operation contexts of their own, beside ones that block.
+/// Operations in flight use lines of their own operation contexts, beside blocking operations.
 #[test]
 fn operations_in_flight_have_lines_of_their_own() {
     let mut rng = fastrand::Rng::with_seed(3);
@@ -251,7 +250,7 @@ fn run(
         .expect("the team comes to an end")
 }
 
-/// At least one rank fails; all failures are the same; two sites in this file are named.
+/// Asserts that at least one rank fails, that all failures are equal, and that they name two sites in this file.
 #[track_caller]
 fn both_sites_named(results: &[Result<(), Failure>], context: &str) -> Failure {
     let failures: Vec<&Failure> = results.iter().filter_map(|r| r.as_ref().err()).collect();
@@ -298,7 +297,7 @@ fn two_different_operations_met() {
     }
 }
 
-/// What differed long ago shows in the next line that is counted, or read.
+/// Broadcasts from different roots are noticed at the next barrier over lines.
 #[test]
 fn different_roots_are_noticed() {
     for (name, plans, options) in teams() {
@@ -337,13 +336,13 @@ fn a_member_that_leaves_is_an_error_for_those_who_wait() {
     }
 }
 
-/// Of a group whose patience ends the one is named that has not come.
+/// If the patience of a group ends, the failure names the member that has not come.
 #[test]
 fn a_late_member_is_named() {
     static GAVE_UP: AtomicBool = AtomicBool::new(false);
     for (name, plans, options) in teams() {
-        // On a busy machine another member than the late one may be kept from its barrier for longer than a
-        // short patience; what is no matter of time is so with all of them.
+        // On a busy machine another member than the late one may be kept from its barrier for longer than a short
+        // patience; a fault that does not depend on time shows with each of them.
         let named = [150, 1200, 9600, 76_800].into_iter().any(|patience_ms| {
             let mut options = options.clone();
             options.patience = Some(Duration::from_millis(patience_ms));
@@ -351,7 +350,7 @@ fn a_late_member_is_named() {
             let results = run(plans.clone(), options, |member| {
                 let met = member.barrier();
                 if met.is_ok() {
-                    // As late as it takes.
+                    // Wait until another member has given up.
                     while member.rank() == 3 && !GAVE_UP.load(Ordering::Relaxed) {
                         std::thread::sleep(Duration::from_millis(10));
                     }
@@ -370,7 +369,8 @@ fn a_late_member_is_named() {
     }
 }
 
-/// A line is awaited where more comes in messages, or is lent: both sides could wait for each other.
+/// Some ranks wait for a line, while the root sends more data in messages or lends them: all could wait for each
+/// other.
 #[test]
 fn other_lengths_are_noticed() {
     let flat = || {
@@ -390,7 +390,7 @@ fn other_lengths_are_noticed() {
         };
         assert_eq!(expected, 4);
     }
-    // Whoever waits for more is told when the root has gone on.
+    // Ranks that wait for more data fail when the root has gone on.
     for body in [
         |member: &mut Member| lengths(member, 100, 1),
         |member: &mut Member| lengths(member, 10_000, 1),
@@ -399,7 +399,7 @@ fn other_lengths_are_noticed() {
     }
 }
 
-/// A broadcast of so many numbers on all but the root, which has another number of them.
+/// A broadcast of `root` numbers on the root, and of `others` numbers on all other ranks.
 fn lengths(member: &mut Member, others: usize, root: usize) -> Result<(), Failure> {
     let len = if member.rank() == 0 { root } else { others };
     member.broadcast(0, &mut vec![0u32; len])?;

@@ -1,6 +1,6 @@
-//! Lines that a group shares between real processes: all of a team work, and when one of them is
-//! killed, somewhere amid barriers and broadcasts, the others are told. Each process is this test
-//! program again, told by a variable which part it plays.
+//! Lines that a group shares between real processes: a team works, and when one of its processes is
+//! killed amid barriers and broadcasts, the others fail with that. Each process is this test
+//! program again, and a variable says which part it plays.
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::{Plans, barrier, broadcast};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const PART: &str = "CORECAST_TEST_PART";
 const RANKS: usize = 4;
 
-/// Kills its process at the end, however that comes.
+/// A process that is killed when this is dropped.
 struct Kept(Child);
 
 impl Drop for Kept {
@@ -60,7 +60,7 @@ fn work(member: &mut Member) -> Failure {
     unreachable!("a loop without an end")
 }
 
-/// Runs as whoever this process is told to be.
+/// Plays the part that a variable names, in another process of this program.
 #[test]
 fn part() {
     let Ok(part) = std::env::var(PART) else {
@@ -80,12 +80,12 @@ fn part() {
     let Failure::PeerLost { remote, how, .. } = &failure else {
         panic!("{failure}");
     };
-    // Whoever hears of it late may see that somebody has left because of it.
+    // A rank that notices late may see that another rank has left because of it.
     assert!(matches!(how, Loss::Died | Loss::Left), "{failure}");
     println!("lost {}", remote.rank);
 }
 
-/// The rest of what a process says, once it has ended.
+/// The rest of what a process prints until it ends.
 fn rest(mut said: BufReader<ChildStdout>) -> String {
     let mut text = String::new();
     said.read_to_string(&mut text).unwrap();
@@ -122,7 +122,7 @@ fn a_killed_process_is_an_error_for_the_others() {
         let begin = Instant::now();
         for (mut other, said) in team {
             while other.0.try_wait().unwrap().is_none() {
-                // A watchdog: what is promised is far less.
+                // A watchdog, far longer than the time that is promised.
                 assert!(begin.elapsed() < WATCHDOG, "{choice}: no end");
                 std::thread::sleep(Duration::from_millis(5));
             }

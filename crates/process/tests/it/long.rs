@@ -1,5 +1,5 @@
-//! Long data, lent where they lie: random programs on the same buffers again and again, and ranks
-//! that go while others read what is theirs. Meant for sanitizers as much as for itself.
+//! Long data, lent where they lie: random programs on the same buffers again and again, and ranks that end while
+//! others read their data. Useful under sanitizers, too.
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::Plans;
@@ -21,7 +21,7 @@ fn team(n: usize, rng: &mut fastrand::Rng) -> Team {
     Team::with_options(plans, &options).unwrap()
 }
 
-/// Fails the test instead of hanging.
+/// Runs `body` in a thread; the test fails instead of hanging.
 fn watched<T: Send + 'static>(context: String, body: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, ended) = mpsc::channel();
     let thread = std::thread::spawn(move || done.send(body()).unwrap());
@@ -36,7 +36,7 @@ fn given(rank: usize, step: usize, len: usize) -> impl Iterator<Item = u64> {
     (0..len as u64).map(move |i| first.wrapping_add(i))
 }
 
-/// One operation on the segment header of `data`, and what it must make of it. All ranks draw the same.
+/// Runs one operation on the first elements of `data`, and checks its result. All ranks draw the same operation.
 fn step(member: &mut Member, step: usize, data: &mut [u64], rng: &mut fastrand::Rng) {
     let (n, rank) = (member.size(), member.rank());
     let (kind, root) = (rng.u32(..3), rng.usize(..n));
@@ -93,8 +93,8 @@ fn random_programs_agree_with_the_reference() {
     }
 }
 
-/// An operator panics while the others' data are lent, which go as soon as each rank knows: nobody
-/// reads them then, and the others are told.
+/// An operator panics while the others' data are lent. They drop their data as soon as they know: no rank may read
+/// them then, and all others fail.
 #[test]
 fn an_operator_that_panics_takes_nobody_along() {
     for seed in 0..60u64 {
@@ -121,7 +121,7 @@ fn an_operator_that_panics_takes_nobody_along() {
                         false => member.reduce(culprit, &mut data, operator),
                     };
                     drop(data);
-                    // It may have had less to combine.
+                    // The culprit may have had too little to combine to panic in the operator.
                     assert_ne!(rank, culprit, "seeded panic");
                     let done = done.and_then(|()| member.barrier());
                     let Err(Failure::PeerLost { remote, how, .. }) = done else {

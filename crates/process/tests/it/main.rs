@@ -1,4 +1,4 @@
-//! The collectives from outside, one module for each subject.
+//! Tests of the collectives through the public interface, one module for each subject.
 //!
 //! Tests that need other processes start this program again, as a test of one exact name; see
 //! [`own_process`] for those that need a process of their own.

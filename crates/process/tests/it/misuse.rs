@@ -1,5 +1,5 @@
-//! Wrong use is an error that names both call sites, for everybody who is concerned, and never a
-//! hang: each case runs under a watchdog.
+//! Wrong use is an error that names both call sites on all ranks concerned, and never a hang: each case runs under
+//! a watchdog.
 
 #[path = "../../../wire/tests/it/asleep.rs"]
 mod asleep;
@@ -39,7 +39,7 @@ fn patterns() -> [Pattern; 4] {
     ["sequential", "chain", "binomial", "dissemination:2"].map(|name| name.parse().unwrap())
 }
 
-/// At least one rank fails; all failures are the same; two sites in this file are named.
+/// Asserts that at least one rank fails, that all failures are equal, and that they name two sites in this file.
 #[track_caller]
 fn both_sites_named(results: &[Result<(), Failure>], context: &str) -> Failure {
     let failures: Vec<&Failure> = results.iter().filter_map(|r| r.as_ref().err()).collect();
@@ -75,7 +75,7 @@ fn two_different_operations_met() {
     }
 }
 
-/// Both wait for the other and nobody has sent anything: a deadlock that no message can reveal.
+/// Both members wait for each other and neither has sent anything: a deadlock that no message can reveal.
 #[test]
 fn two_members_wait_for_each_other_in_different_operations() {
     let results = run(2, Pattern::Sequential, |member| {
@@ -110,7 +110,7 @@ fn different_roots_are_noticed() {
     both_sites_named(&results, "roots");
 }
 
-/// Nobody waits for anything afterwards, so nobody can notice before the end.
+/// No rank waits for anything afterwards, so the mismatch is noticed only at the end.
 #[test]
 fn different_roots_are_noticed_at_the_end() {
     let team = team_of(2, Pattern::Chain, &Options::default());
@@ -138,7 +138,7 @@ fn different_lengths_are_noticed() {
     }
 }
 
-/// One length goes in messages, the other one is lent: both sides would wait for each other.
+/// Data of one length go in messages, those of the other are lent: both sides would wait for each other.
 #[test]
 fn a_short_and_a_long_one_are_noticed() {
     for pattern in patterns() {
@@ -150,7 +150,7 @@ fn a_short_and_a_long_one_are_noticed() {
         let Failure::Length { sent, expected, .. } = failure else {
             panic!("{failure:?}");
         };
-        // A pipeline segment, or a published message where ranks share cores.
+        // The root sends a pipeline segment, or a published message where ranks share cores.
         assert!(
             [32 * 1024, 16 * 1024].contains(&sent) && expected == 12,
             "{failure:?}"
@@ -169,7 +169,7 @@ fn a_short_and_a_long_one_are_noticed() {
     }
 }
 
-/// Each sends a message and waits for a loan: nobody is right, and nobody ever goes on.
+/// Each rank sends a message and waits for a loan: all are wrong, and none could ever go on.
 #[test]
 fn a_circle_of_ranks_that_are_all_wrong_is_noticed() {
     for n in [2, 3, 5] {
@@ -314,7 +314,7 @@ fn a_rank_that_nobody_joins_is_an_error() {
     };
     assert!(missing == 1 || missing == 2);
     assert_eq!(failure.to_string().matches("misuse.rs:").count(), 1);
-    // The failure stays: the team is done for.
+    // The failure stays: the team cannot be used any more.
     assert_eq!(member.barrier(), Err(failure));
 }
 
@@ -325,7 +325,7 @@ fn dropping_the_team_tells_those_who_wait_for_unjoined_ranks() {
     let waiting = std::thread::spawn(move || member.barrier());
     std::thread::sleep(Duration::from_millis(30));
     drop(team);
-    // Not `NeverJoined`: that is what the limit for joining would say.
+    // Not `NeverJoined`, which is the failure when the limit for joining ends.
     let failure = waiting.join().unwrap().unwrap_err();
     assert!(matches!(failure, Failure::PeerLost { .. }), "{failure}");
 }
@@ -389,7 +389,7 @@ fn a_late_member_is_an_error_only_with_a_limit() {
     let hasty = team_of(2, Pattern::Binary, &options);
     let gave_up = AtomicBool::new(false);
     let results = hasty.run(|member| {
-        // As late as it takes, however busy the machine is.
+        // Wait until the other rank has given up, however busy the machine is.
         while member.rank() == 1 && !gave_up.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -464,8 +464,7 @@ fn an_idle_team_sleeps() {
     });
 }
 
-/// Whoever cancels is an operation ahead of some and level with others: those complete what was before,
-/// and nobody completes what comes after.
+/// When a member cancels, all complete the operations before, and none completes one that comes after.
 #[test]
 fn cancelled_from_the_next_operation_on() {
     let options = Options::default();

@@ -1,5 +1,5 @@
-//! Operators against naive references, bit for bit: every element type, lengths around every vector and
-//! operation context, unaligned starts, and every width of vectors that this CPU has.
+//! Operators against naive references, bit for bit: every element type, lengths around vectors and lanes, unaligned
+//! starts, and every width of vectors that this CPU has.
 //!
 //! Vectors are made by the optimiser alone, so run this in release as well:
 //! `cargo test --release -p corecast-process operators::`.
@@ -12,20 +12,20 @@ use corecast_collectives::operator::{
 use corecast_wire::simd::{self, Level};
 use std::fmt::Debug;
 
-/// What the naive reference needs of an element.
+/// An element type with a naive reference of the operators.
 trait Reference: Pod + Debug {
     const ELEMENT: Element;
-    /// Values at which something changes.
+    /// Values at which results change in kind.
     const EDGES: &'static [Self];
-    /// The definition, written down as plainly as can be.
+    /// The operator's definition, as plain code.
     fn naive(operator: Named, a: Self, b: Self) -> Self;
-    /// The definition of a fold's steps, where they are not those of two elements.
+    /// The definition of a fold, whose steps may be wider than those of two elements.
     fn naive_fold(operator: Named, data: &[Self]) -> Option<Self> {
         contexts(data, |a, b| Self::naive(operator, a, b))
     }
 }
 
-/// The fold's order as its documentation has it: gather each operation context, then halve.
+/// Folds in the order of the documentation: combines each lane, then halves the lanes.
 fn contexts<W: Copy>(data: &[W], f: impl Fn(W, W) -> W) -> Option<W> {
     let context = |j: usize| data.iter().skip(j).step_by(LANES).copied().reduce(&f);
     let mut contexts: Vec<Option<W>> = (0..LANES).map(context).collect();
@@ -103,7 +103,7 @@ macro_rules! float_references {
                 match operator {
                     Named::Sum => wide(|a, b| a + b),
                     Named::Product => wide(|a, b| a * b),
-                    // Also of one element alone: a NaN loses its payload.
+                    // A NaN loses its payload even in a fold of one element.
                     _ => data.first().and_then(|first| {
                         contexts(data, |a, b| Self::naive(operator, a, b))
                             .map(|x| if x.is_nan() { Self::naive(operator, x, *first) } else { x })
@@ -121,12 +121,12 @@ float_references! {
     f64 f64 Element::F64, 0x7FF8_0000_0000_0000, |x: f64| x, |x: f64| x;
 }
 
-/// A visit of one pair.
+/// A check of one pair of operator and element type.
 trait Check {
     fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>);
 }
 
-/// Visits every pair of operator and element type.
+/// Runs a check on every pair of operator and element type.
 fn every_pair(check: impl Check) {
     macro_rules! floats {
         ($($type:ty)*) => {$(
@@ -148,7 +148,7 @@ fn every_pair(check: impl Check) {
     floats!(f16 bf16 f32 f64);
 }
 
-/// Any bits at all, and every fourth time a value at which something changes.
+/// Random bits, and for every fourth element one of the edge values.
 fn given<T: Reference>(len: usize, rng: &mut fastrand::Rng) -> Vec<T> {
     let mut data = vec![T::zeroed(); len];
     rng.fill(bytemuck::cast_slice_mut(&mut data));
@@ -182,7 +182,7 @@ fn lengths() -> impl Iterator<Item = usize> {
     (0..70).chain([127, 128, 129, 255, 256, 257, 300, 511, 512, 513, 1000, 4099])
 }
 
-/// Same bits; says which element is not.
+/// Asserts that two slices have the same bits; the message names the first element that differs.
 #[track_caller]
 fn same<T: Pod + Debug>(found: &[T], wanted: &[T], what: impl FnOnce() -> String) {
     if bytemuck::cast_slice::<T, u8>(found) != bytemuck::cast_slice::<T, u8>(wanted) {
@@ -321,7 +321,8 @@ fn neutral_elements_change_nothing() {
         fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>) {
             let neutral = operator.neutral().unwrap();
             for edge in T::EDGES {
-                // The same but for the payload of a NaN, which the naive reference clears as well.
+                // The neutral element changes nothing but the payload of a NaN, which the naive reference clears as
+                // well.
                 let cleared = T::naive_fold(named, &[*edge]).unwrap();
                 let [mut left, mut right] = [[*edge]; 2];
                 operator.combine(&mut left, &[neutral]);
@@ -376,7 +377,7 @@ fn order_and_sides_do_not_matter_where_that_is_promised() {
     every_pair(Laws);
 }
 
-/// x ↦ a·x + b, first the left one: associative, far from commutative.
+/// Composes the maps x ↦ a·x + b, first the left one: associative, but not commutative.
 fn then(f: [i64; 2], g: [i64; 2]) -> [i64; 2] {
     [
         f[0].wrapping_mul(g[0]),
@@ -392,7 +393,7 @@ fn maps(ranks: usize, len: usize) -> Vec<Vec<[i64; 2]>> {
         .collect()
 }
 
-/// Reduces as a plan might: ranks in a heap about `middle`, lower and higher ones in turns.
+/// Reduces as a plan might: from rank `middle` outwards, with lower and higher ranks in turn.
 fn around<O: Operator<[i64; 2]>>(
     operator: &O,
     data: &[Vec<[i64; 2]>],
@@ -432,13 +433,13 @@ fn ordered_operators_are_told_apart() {
                 .collect();
             for middle in 0..5 {
                 assert_eq!(around(operator, &data, middle, true), wanted);
-                // Whoever forgets the order gets something else, but where all are higher.
+                // Without the order the result differs, unless all other ranks are higher.
                 let forgot = around(operator, &data, middle, false);
                 assert_eq!(forgot == wanted, middle == 0, "middle {middle}");
             }
             let flat: Vec<[i64; 2]> = data.concat();
             assert_eq!(operator.fold(&flat), flat.iter().copied().reduce(then));
-            // The operation contexts of a commutative fold would differ.
+            // The lanes of a commutative fold would give another result.
             assert!(flat.len() < LANES || then.fold(&flat) != operator.fold(&flat));
             let mut out = data[3].clone();
             operator.combine_into(&mut out, &data[1], &data[2]);

@@ -39,7 +39,7 @@ fn patterns() -> Vec<Pattern> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-/// What every rank brings to operation number `round`.
+/// The data of a rank in operation number `round`.
 fn given(rank: usize, round: usize, len: usize) -> Vec<i64> {
     let mut rng = fastrand::Rng::with_seed((rank * 1000 + round) as u64);
     (0..len).map(|_| rng.i64(-1000..1000)).collect()
@@ -134,7 +134,7 @@ fn check_barriers(team: &Team, rounds: usize, delays: bool) {
             if delays && rng.u32(..50) == 0 {
                 std::thread::sleep(Duration::from_micros(rng.u64(..300)));
             }
-            // Relaxed: the barrier must order it.
+            // Relaxed, because the barrier must order it.
             counts[member.rank()].store(round, Ordering::Relaxed);
             member.barrier().unwrap();
             for count in &counts {
@@ -158,7 +158,7 @@ fn nobody_leaves_a_barrier_before_everybody_has_come() {
     }
 }
 
-/// A way in and a way out with different roots and shapes.
+/// A barrier whose fan-in and fan-out have different roots and shapes.
 #[test]
 fn a_barrier_may_use_two_trees() {
     let up = Pattern::Chain.tree(&costs(5), 3).unwrap();
@@ -171,7 +171,8 @@ fn a_barrier_may_use_two_trees() {
     check_barriers(&Team::new(plans).unwrap(), 500, true);
 }
 
-/// A tree with this root, every other rank below any that came before it in a random order.
+/// A tree with this root: in a random order, each other rank becomes a child of a random one before
+/// it.
 fn random_tree(n: usize, root: usize, rng: &mut fastrand::Rng) -> Tree {
     let mut order: Vec<usize> = (0..n).filter(|&rank| rank != root).collect();
     rng.shuffle(&mut order);
@@ -183,7 +184,7 @@ fn random_tree(n: usize, root: usize, rng: &mut fastrand::Rng) -> Tree {
     Tree::from_children(root, children).unwrap()
 }
 
-/// Plans whose barrier has a tree for each way, beside data over two further ones.
+/// Plans whose barrier has trees for fan-in and fan-out, beside two further trees for data.
 #[test]
 fn a_tree_for_each_way_works_for_every_size_and_root() {
     let mut rng = fastrand::Rng::with_seed(3);
@@ -290,7 +291,7 @@ fn several_teams_at_once_do_not_disturb_each_other() {
     });
 }
 
-/// Many broadcasts from one root that nobody waits for: queues fill, and the root waits for room.
+/// Many broadcasts from a root that runs ahead: queues fill, and the root waits for room.
 #[test]
 fn a_root_that_runs_ahead_is_held_back_not_lost() {
     for backend in Backend::ALL {

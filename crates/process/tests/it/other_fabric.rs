@@ -1,5 +1,5 @@
-//! The algorithms over a second fabric, made of the standard library's channels: same results, and
-//! as many messages as their cost formulas say.
+//! The algorithms over a second fabric, made of the standard library's channels: results are the
+//! same, and messages are as many as their cost formulas say.
 
 use crate::common::{ADD, Consume, Sent, run};
 use corecast_collectives::barrier::Steps;
@@ -82,7 +82,7 @@ fn tree_algorithms_give_the_same_results_with_the_messages_they_promise() {
 fn two_ranks_exchange_in_rank_order() {
     let sent = run(2, |fabric| {
         let (mut sum, mut incoming) = ([fabric.rank as u8 + 1], [0]);
-        // Neither associative nor commutative: shows the order.
+        // An operator that is neither associative nor commutative shows the order.
         let combine = Consume(|a, b| 10 * a + b);
         allreduce::exchange(fabric, &mut sum, &mut incoming, &combine).unwrap();
         assert_eq!(sum, [12]);

@@ -1,5 +1,4 @@
-//! Operations in flight: random programs of them, waited for in any order or not at all, against
-//! what they must give.
+//! Operations in flight: random programs of them, waited for in any order or not at all, with results checked.
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::operator::{Ordered, Sum};
@@ -18,7 +17,7 @@ fn team(n: usize, depth: usize) -> Team {
     Team::with_options(plans, &options).unwrap()
 }
 
-/// Fails instead of hanging.
+/// Runs `body` in a thread; the test fails instead of hanging.
 fn in_time<R: Send + 'static>(what: String, body: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, ended) = mpsc::channel();
     let thread = std::thread::spawn(move || done.send(body()).unwrap());
@@ -31,7 +30,7 @@ fn in_time<R: Send + 'static>(what: String, body: impl FnOnce() -> R + Send + 's
     }
 }
 
-/// What rank `rank` brings to operation `op` of `len` elements.
+/// The data of `rank` in operation `op`, of `len` elements.
 fn given(rank: usize, op: usize, len: usize) -> Vec<u64> {
     (0..len).map(|i| (rank * 31 + op * 7 + i) as u64).collect()
 }
@@ -41,7 +40,7 @@ const LENGTHS: [usize; 6] = [0, 1, 7, 56, 57, 9000];
 /// One program: `count` operations in flight, waited for in an order of this rank's own.
 fn program(member: &mut Member, seed: u64, count: usize) {
     let (n, me) = (member.size(), member.rank());
-    // What all members do is drawn from one seed, how they wait from another.
+    // The operations are drawn from a seed of all members, the ways of waiting from a seed of each member.
     let mut what = fastrand::Rng::with_seed(seed);
     let mut how = fastrand::Rng::with_seed(seed * 1000 + me as u64);
     let program: Vec<(u8, usize, usize)> = (0..count)
@@ -217,7 +216,7 @@ fn whoever_panics_in_flight_is_lost_to_the_others() {
                 let flown = member.overlap(|flight| {
                     let request = flight.allreduce(&mut data, &Sum)?;
                     assert_ne!(rank, 1, "on purpose");
-                    // Of this one the rank that panics may have done its part; of the next it has not.
+                    // The rank that panics may have done its part of this operation, but not of the next.
                     request.wait()?;
                     flight.barrier()?.wait()
                 });
@@ -262,7 +261,7 @@ fn twice(member: &mut Member, len: usize) {
     let room = n * (n + 1) / 2;
     let whole = given(0, 3, room);
     let parts = Parts::new(&counts, &starts);
-    // What everybody sends to everybody: as many elements as the lower rank has.
+    // Between two ranks as many elements are sent as the lower rank's number.
     let sent: Vec<usize> = (0..n).map(|r| r.min(me)).collect();
     let sent_at: Vec<usize> = (0..n).map(|r| sent[..r].iter().sum()).collect();
     let pairs = Parts::new(&sent, &sent_at);

@@ -1,11 +1,11 @@
-//! Tests that need a process of their own, because they count what a process has (threads, descriptors)
-//! or fork it, and tests that wait for what happens by itself.
+//! Tests that need a process of their own, because they count what a process has (threads, descriptors) or fork it,
+//! and helpers that wait for a condition.
 
 use std::any::type_name;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A watchdog against hangs, not a measurement: longer than anything takes on a machine that is busy.
+/// Time limit against hangs: longer than anything takes on a busy machine.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(300);
 
 /// Names the test that this process was started for.
@@ -38,7 +38,7 @@ pub(crate) fn by_itself<F: FnOnce()>(body: F) {
     println!("{said}");
 }
 
-/// Waits until it holds.
+/// Waits until the condition holds.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Killed at the end of a test that fails, too; deaf and mute.
+/// A process without input and output, which is killed when this is dropped.
 struct Guarded(Child);
 
 impl Drop for Guarded {
@@ -147,7 +147,8 @@ fn who_was_dead_already_is_told_too() {
         let was_born = born(child.id()).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-        // This process's number, as if an earlier process had had it.
+        // This process's number with an earlier start time, as if an earlier process had had the
+        // number.
         let me = std::process::id();
         let earlier = born(me).unwrap() - 1;
         let (tell, told) = channel();

@@ -1,6 +1,6 @@
-//! Teams of processes: the same operations with the same results, and peers that are killed, stopped
-//! or gone, at random points. Each process is this test program again, told by a variable which part
-//! it plays.
+//! Teams of processes: the same operations with the same results, and peers that are killed,
+//! stopped or gone, at random points. Each process is this test program again, and a variable says
+//! which part it plays.
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::Plans;
@@ -36,7 +36,7 @@ fn start(part: &str) -> Child {
         .unwrap()
 }
 
-/// Kills its process at the end, however that comes.
+/// A process that is killed when this is dropped.
 struct Kept(Child);
 
 impl Drop for Kept {
@@ -47,7 +47,7 @@ impl Drop for Kept {
 }
 
 impl Kept {
-    /// Waits for the end; what it said.
+    /// Waits for the end of the process, and returns what it printed.
     #[track_caller]
     fn ends_well(mut self, limit: Duration) -> String {
         let begin = Instant::now();
@@ -84,7 +84,7 @@ fn name(test: &str, round: usize) -> String {
     format!("processes-{test}-{round}-{}", std::process::id())
 }
 
-/// Every operation, short and long, with what it must give.
+/// Runs every operation, short and long, and checks its result.
 fn all_operations(member: &mut Member, salt: u64) -> Result<(), Failure> {
     let (n, me) = (member.size(), member.rank());
     for (round, len) in [1usize, 8, 57, 600, 5_000, 70_000].into_iter().enumerate() {
@@ -124,7 +124,7 @@ fn all_operations(member: &mut Member, salt: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs as whoever this process is told to be.
+/// Plays the part that a variable names, in another process of this program.
 #[test]
 fn part() {
     let Ok(part) = std::env::var(PART) else {
@@ -154,7 +154,7 @@ fn part() {
                 }
             });
         }
-        // Until the others are gone; says how it ended.
+        // Runs operations until the others are gone, and prints how that ended.
         "forever" | "impatient" => {
             println!("\nstarted");
             let ended = team.run(|member| -> Failure {
@@ -227,7 +227,7 @@ fn whoever_is_killed_is_told_to_all_within_a_tenth_of_a_second() {
         let mut children: Vec<Kept> = (0..size)
             .map(|_| Kept(start(&format!("forever {name} {size} any"))))
             .collect();
-        // All are in the middle of things.
+        // Wait until all are amid operations.
         for child in &mut children {
             let mut lines = BufReader::new(child.0.stdout.as_mut().unwrap()).lines();
             assert!(
@@ -308,12 +308,12 @@ fn whoever_does_not_come_is_told() {
 
 #[test]
 fn nothing_stays_behind() {
-    // By itself in a process: other tests open and close what is counted.
+    // Runs in a process of its own, because other tests open and close what is counted.
     let alone = Kept(start(&format!("clean {} 2 any", name("clean", 0))));
     alone.ends_well(WATCHDOG);
 }
 
-/// Some teams, one after another; then this process has what it had.
+/// Makes some teams, one after another; afterwards this process has as many resources as before.
 fn clean(name: &str) {
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let shared = || std::fs::read_dir("/dev/shm").map_or(0, Iterator::count);

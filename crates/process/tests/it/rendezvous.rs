@@ -1,4 +1,5 @@
-//! Processes that meet, at once, in error, among garbage, and while they are killed.
+//! Processes that meet: at the same time, with wrong requests, among garbage, and while they are
+//! killed.
 
 use crate::own_process::{WATCHDOG, by_itself, eventually};
 use corecast_process::{Address, Entered, Hello, RendezvousError, enter};
@@ -35,7 +36,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// This program again, as a process that enters, confirms, says so, and stays for ever.
+/// Starts this program as another process that enters, confirms, prints that, and stays for ever.
 fn process(address: &Address, size: u32) -> Guarded {
     let (kind, place) = match address {
         Address::Name(name) => ("name", name.clone()),
@@ -107,7 +108,7 @@ fn of_those_who_come_at_once_exactly_one_serves() {
                 (name(), None)
             } else {
                 let (address, file) = path();
-                // Every other one finds what a rendezvous server left that was killed.
+                // Every other path has the socket file that a killed rendezvous server left.
                 if round % 4 == 1 {
                     drop(std::os::unix::net::UnixListener::bind(&file).unwrap());
                 }
@@ -165,7 +166,8 @@ fn refusals_name_both_sides() {
             let error = join(&address, size, ranks).unwrap_err();
             assert!(matches!(error, RendezvousError::Unusable { .. }), "{error}");
         }
-        // Requests and any mix; a rank comes back when whoever had it leaves unconfirmed.
+        // Requests for particular ranks and for any may be mixed; ranks are free again when their
+        // process leaves unconfirmed.
         for _ in 0..3 {
             let other = join(&address, 4, &[None, Some(0), None]).unwrap();
             assert_eq!(other.ranks, [1, 0, 3]);
@@ -282,7 +284,8 @@ fn whoever_comes_takes_over_from_servers_that_are_killed_at_any_point() {
             });
             drop(other);
         }
-        // The last one may have been killed as a rendezvous server; whoever comes next clears up.
+        // The last process may have been killed as a rendezvous server; the next one removes its
+        // file.
         drop(join(&file_address, 1, &[None]).unwrap());
         assert!(!file.exists());
         eventually("all descriptors are closed", || descriptors() <= before);
@@ -307,7 +310,7 @@ fn a_server_that_is_stopped_is_an_error_within_the_limit() {
         let Address::Name(name) = &address else {
             unreachable!("it is a name")
         };
-        // The fourth column holds the flags of the socket, of which this one says that it listens.
+        // The fourth column has the flags of the socket; this flag says that it listens.
         eventually("it hosts", || {
             let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
             sockets.lines().any(|line| {
@@ -315,7 +318,7 @@ fn a_server_that_is_stopped_is_an_error_within_the_limit() {
             })
         });
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-        // Whoever sent the signal goes on before the last thread has stopped; this waits for that.
+        // The signal is delivered before the last thread has stopped; this waits for that.
         let stopped = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED);
         let (_, stopped) = stopped.unwrap().unwrap();
         assert!(stopped.stopped(), "{stopped:?}");

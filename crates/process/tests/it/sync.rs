@@ -1,4 +1,5 @@
-//! What the nine combinations of synchronisation promise, and that the loose ones promise no more.
+//! The promises of the nine combinations of synchronisation, and that the loose ones wait for no
+//! more than they promise.
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::Plans;
@@ -61,7 +62,7 @@ fn all_means_all() {
     }
 }
 
-/// The root of a short broadcast and the leaf of a short reduction need nobody.
+/// The root of a short broadcast and a leaf of a short reduction wait for no other rank.
 #[test]
 fn loose_members_leave_before_others_come() {
     for sync in Synchrony::all().filter(|s| s.entry != Await::All && s.exit != Await::All) {

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 const PART: &str = "CORECAST_TEST_PART";
 
-/// What this process was told to be, if it was started by [`Apart::start`].
+/// The words of the part that this process plays, if it was started by [`Apart::start`].
 pub(crate) fn part() -> Option<Vec<String>> {
     let part = std::env::var(PART).ok()?;
-    // Nobody is left behind by a test that was ended.
+    // The kernel kills this process if the test that started it ends.
     set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
     Some(part.split(' ').map(str::to_owned).collect())
 }
 
-/// Another process, killed at the end if it is still there.
+/// Another process, which is killed when this is dropped if it still runs.
 pub(crate) struct Apart {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -55,8 +55,8 @@ impl Apart {
         }
     }
 
-    /// Reads until it says `word` at the beginning of a line: what it says after that. `None` if it
-    /// ends before.
+    /// Reads until the process prints a line that begins with `word`, and returns the rest of the
+    /// line; `None` if the process ends before.
     pub(crate) fn may_say(&mut self, word: &str) -> Option<String> {
         loop {
             let mut line = String::new();
@@ -70,7 +70,7 @@ impl Apart {
         }
     }
 
-    /// The same; it must say it.
+    /// Does what [`may_say`](Self::may_say) does, for a process that must print the line.
     #[track_caller]
     pub(crate) fn says(&mut self, word: &str) -> String {
         self.may_say(word).unwrap_or_else(|| {
@@ -93,12 +93,12 @@ impl Apart {
         kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits for its end, whatever that is like.
+    /// Waits for the end of the process, with any status.
     pub(crate) fn ends(mut self) {
         self.child.wait().unwrap();
     }
 
-    /// Waits until it ends as it should.
+    /// Waits until the process ends, which it must do with success within `limit`.
     #[track_caller]
     pub(crate) fn ends_well(mut self, limit: Duration) {
         let begin = Instant::now();
@@ -117,7 +117,7 @@ impl Apart {
     }
 }
 
-/// Nanoseconds, the same in all processes.
+/// Nanoseconds of a clock that all processes share.
 pub(crate) fn clock_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64

@@ -35,7 +35,7 @@ impl<T: Element> Room<T> {
     }
 }
 
-/// Counts, places, and elements of the whole.
+/// The layout of a buffer: each rank's count and place, and the number of elements of the whole.
 #[derive(Default)]
 struct Layout {
     counts: Vec<usize>,
@@ -44,7 +44,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Side by side.
+    /// Parts that lie side by side.
     fn packed(counts: Vec<usize>) -> Self {
         let mut all = 0;
         let at = counts.iter().map(|count| {
@@ -58,7 +58,7 @@ impl Layout {
         }
     }
 
-    /// In a random order, with gaps.
+    /// Parts that lie in a random order, with gaps.
     fn scattered(counts: Vec<usize>, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut order: Vec<usize> = (0..counts.len()).collect();
@@ -80,18 +80,18 @@ impl Layout {
     }
 }
 
-/// What a rank does in one operation.
+/// One rank's part of one operation.
 pub(super) trait Case {
-    /// Calls it and waits.
+    /// Calls the operation and waits for it.
     fn block(&mut self, member: &mut Member) -> Result<(), Failure>;
 
-    /// Begins it.
+    /// Begins the operation in flight.
     fn start<'o, 'scope, 'env>(
         &'scope mut self,
         flight: &'o Overlap<'scope, 'env>,
     ) -> Result<Request<'o, 'scope, 'env>, Failure>;
 
-    /// Compares with the reference.
+    /// Compares the result with the reference.
     fn check(&self);
 }
 
@@ -106,14 +106,14 @@ struct Typed<T: Element> {
     n: usize,
     send: Room<T>,
     recv: Room<T>,
-    /// Of what is sent, and of what is received.
+    /// The layouts of what is sent, and of what is received.
     give: Layout,
     take: Layout,
     expected: Room<T>,
     operator: By<T>,
 }
 
-/// What `rank` brings, for `to` if that matters.
+/// The data of `rank`, for rank `to` if that matters.
 fn data<T: Element>(step: &Step, rank: usize, to: usize, len: usize) -> Vec<T> {
     let first = mixed(&[step.seed, rank as u64, to as u64]);
     let word = |index| mixed(&[first.wrapping_add(index as u64)]);
@@ -142,7 +142,7 @@ impl<T: Element> Typed<T> {
         let junk = |len: usize| vec![T::any(mixed(&[shift, 9])); len];
         let all_ranks = |sum_len: usize| folded::<T>(step, 0..n, sum_len, fold);
         let joined = |parts: &mut dyn Iterator<Item = Vec<T>>| parts.flatten().collect::<Vec<T>>();
-        // Which counts a rooted or common operation has.
+        // The counts of an operation with a root, or whose counts all ranks share.
         let counts = || (0..n).map(|rank| step.count(rank, n)).collect::<Vec<_>>();
         let (mut give, mut take) = (Layout::default(), Layout::default());
         let layout_seed = mixed(&[step.seed, shift]);
@@ -238,7 +238,7 @@ impl<T: Element> Typed<T> {
     }
 }
 
-/// The same call on a member and on operations in flight.
+/// Makes the same call on a member or on operations in flight.
 macro_rules! call {
     ($on:expr, $case:expr, $operator:expr, $barrier:expr) => {{
         let (root, send, recv) = ($case.step.root, $case.send.get(), $case.recv.get_mut());
@@ -285,7 +285,7 @@ impl<T: Element> Case for Typed<T> {
     }
 
     fn check(&self) {
-        // Bit by bit: zeros have signs.
+        // Compares bits, because zeros have signs.
         let found: &[u8] = bytemuck::cast_slice(&self.recv.all);
         let expected: &[u8] = bytemuck::cast_slice(&self.expected.all);
         if found == expected {

@@ -1,16 +1,16 @@
-//! Ranks that go amid what they do.
+//! Ranks that panic or leave amid operations.
 
 use super::apart::clock_ns;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Raised when the doomed of this process are to go.
+/// Set when the ranks of this process that are to end shall do so.
 static TIME: AtomicBool = AtomicBool::new(false);
 
-/// When the first went.
+/// When the first rank ended, by [`clock_ns`]; 0 before.
 static GONE_AT: AtomicU64 = AtomicU64::new(0);
 
-/// How a rank goes.
+/// How a rank ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doom {
     /// It panics, also within an operator.
@@ -23,25 +23,25 @@ thread_local! {
     static DOOM: Cell<Option<Doom>> = const { Cell::new(None) };
 }
 
-/// This thread's rank goes when the time has come.
+/// Makes this thread's rank end in this way after [`strike`].
 pub(crate) fn await_time(doom: Option<Doom>) {
     DOOM.set(doom);
 }
 
-/// The time has come.
+/// Makes the ranks of this process end that are to do so.
 pub(crate) fn strike() {
-    // Relaxed: nothing is handed on.
+    // Relaxed, because no data depend on it.
     TIME.store(true, Ordering::Relaxed);
 }
 
-/// When the first rank of this process went, by [`clock_ns`], if one did.
+/// When the first rank of this process ended, by [`clock_ns`], if one did.
 pub(crate) fn gone_at() -> Option<u64> {
     Some(GONE_AT.load(Ordering::Relaxed)).filter(|&at| at != 0)
 }
 
 pub(crate) const ON_PURPOSE: &str = "doomed on purpose";
 
-/// Whether this thread's rank is to go now, and notes when.
+/// Whether this thread's rank is to end now in this way; records the time if it is.
 fn is_time(for_what: Doom) -> bool {
     let now = DOOM.get() == Some(for_what) && TIME.load(Ordering::Relaxed);
     if now {
@@ -50,14 +50,14 @@ fn is_time(for_what: Doom) -> bool {
     now
 }
 
-/// Panics if it is time for that.
+/// Panics if this thread's rank is to end by a panic now.
 pub(crate) fn panic_in_time() {
     if !std::thread::panicking() && is_time(Doom::Panic) {
         panic!("{ON_PURPOSE}");
     }
 }
 
-/// Whether it is time to leave.
+/// Whether this thread's rank is to leave now.
 pub(crate) fn is_time_to_leave() -> bool {
     is_time(Doom::Leave)
 }

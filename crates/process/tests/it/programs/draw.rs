@@ -1,4 +1,4 @@
-//! What all ranks of a program do.
+//! Programs: the operations that all ranks of a team run.
 
 use super::element::{Element, Fold};
 use super::spec::Spec;
@@ -114,10 +114,10 @@ pub(crate) struct Step {
     pub(super) of: Of,
     pub(super) fold: Fold,
     pub(super) root: usize,
-    /// Elements: of the array, or of each part where ranks have parts.
+    /// Number of elements of the array, or of each part where ranks have parts.
     pub(super) len: usize,
     pub(super) sync: Synchrony,
-    /// Of the values.
+    /// The seed of the values.
     pub(super) seed: u64,
 }
 
@@ -144,7 +144,7 @@ impl Step {
         }
     }
 
-    /// Elements that `from` gives `to` where counts differ: none to twice the usual.
+    /// Number of elements that `from` gives `to` where counts differ: from none to twice `len`.
     pub(super) fn count(&self, from: usize, to: usize) -> usize {
         let word = mixed(&[self.seed, from as u64, to as u64, 77]);
         match word % 4 {
@@ -162,7 +162,7 @@ pub(crate) enum Piece {
     InFlight(Vec<Step>),
 }
 
-/// What all ranks of a team do.
+/// The operations that all ranks of a team run.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) seed: u64,
@@ -175,7 +175,7 @@ impl Program {
         Self::draw_from(seed, spec, steps, 0)
     }
 
-    /// The same, after `first` operations of other programs.
+    /// A program of `steps` operations, after `first` operations of other programs.
     pub(crate) fn draw_from(seed: u64, spec: &Spec, steps: usize, first: usize) -> Self {
         let mut rng = fastrand::Rng::with_seed(mixed(&[seed, 1]));
         let (mut pieces, mut number) = (Vec::new(), first);

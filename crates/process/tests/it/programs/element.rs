@@ -19,22 +19,22 @@ pub(crate) enum Fold {
     Then,
 }
 
-/// What an array in a program can have.
+/// An element type of arrays in programs.
 pub(crate) trait Element: Pod + Debug {
-    /// Operators that it has.
+    /// The operators of this type.
     const FOLDS: &'static [Fold];
 
-    /// One of many, for a random word.
+    /// A value that is made from a random word.
     fn any(word: u64) -> Self;
 
-    /// The reference.
+    /// Combines two elements by the reference.
     fn one(fold: Fold, a: Self, b: Self) -> Self;
 
-    /// The library's.
+    /// Returns the library's operator.
     fn operator(fold: Fold) -> &'static dyn Operator<Self>;
 }
 
-/// The library's operator behind a name.
+/// The library's operator, which panics when this thread's rank is to end by a panic.
 pub(crate) struct By<T: 'static>(&'static dyn Operator<T>);
 
 impl<T: Element> By<T> {

@@ -1,5 +1,5 @@
-//! Members that go amid random programs: killed, stopped, in a panic, by an exit, one or several. All
-//! others are told who it was, whatever they are in, and nothing stays behind.
+//! Members that end amid random programs: killed, stopped, by a panic or an exit, one or several.
+//! All others fail and name the member, whatever they are doing, and no resource stays behind.
 
 use super::apart::{Apart, clock_ns};
 use super::doom::{self, Doom};
@@ -16,14 +16,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How a process goes.
+/// How a process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Survives,
-    /// By another process.
+    /// It is killed by another process.
     Killed,
     Exits,
-    /// One of its ranks does.
+    /// One of its ranks ends.
     Goes(Doom),
 }
 
@@ -33,7 +33,7 @@ struct Round {
     spec: Spec,
     ranks: Vec<Vec<usize>>,
     fates: Vec<Fate>,
-    /// From when all have met to the first blow.
+    /// Time from when all have met to the first kill.
     pause: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Round {
         let fate = |by: usize| match by {
             0 => Fate::Survives,
             1 => fates[rng.usize(..fates.len())],
-            // Several at once, now and then.
+            // In some rounds several processes end.
             _ if rng.u32(..3) == 0 => fates[rng.usize(..fates.len())],
             _ => Fate::Survives,
         };
@@ -84,7 +84,7 @@ impl Round {
         play(&team, &self.spec, self.seed, doom_of, &progress)
     }
 
-    /// Whether this is what the others may be told.
+    /// Whether the others may fail with this failure.
     fn explains(&self, failure: &Failure) -> bool {
         let Failure::PeerLost { remote, how, .. } = failure else {
             return false;
@@ -98,7 +98,7 @@ impl Round {
                     Doom::Leave => Loss::Left,
                 };
                 (*how == expected && remote.rank == ranks[0])
-                    // It may be over with its process before anybody looks.
+                    // Its process may have ended before another rank looks.
                     || (*how == Loss::Died && ranks.contains(&remote.rank))
             }
         };
@@ -106,14 +106,15 @@ impl Round {
     }
 }
 
-/// What a rank was told, when it had called, and when the answer came.
+/// A rank's failure, when the rank had called the team, and when the failure came, by [`clock_ns`].
 struct Told {
     failure: Failure,
     called_at: u64,
     at: u64,
 }
 
-/// Plays one program after another until the team fails; `progress` says how many.
+/// Plays one program after another until the team fails; `progress` has the number of the latest
+/// program.
 fn play(
     team: &Team,
     spec: &Spec,
@@ -125,7 +126,8 @@ fn play(
     let told = team.run(|member| {
         doom::await_time(doom_of(member.rank()));
         for number in 0.. {
-            // Numbers of operations go on, by more than a program has.
+            // The numbers of operations increase from program to program, by more than a program
+            // has.
             let program =
                 Program::draw_from(mixed(&[seed, number]), spec, 20, 100 * number as usize);
             let has_failed = || team.failure().is_some();
@@ -148,7 +150,7 @@ fn play(
     told.into_iter().flatten().collect()
 }
 
-/// A process of a round, told so by its words.
+/// Plays the process of a round that `words` name.
 pub(crate) fn play_part(words: &[String]) {
     let [session, seed, by] = words else {
         panic!("{words:?}");
@@ -192,8 +194,8 @@ pub(crate) fn play_part(words: &[String]) {
     }
 }
 
-/// One round, as the process that survives: how long each rank waited in nanoseconds, from the first
-/// blow or from its call, whichever was later.
+/// Plays one round as the process that survives. Returns how long each rank waited in nanoseconds,
+/// from the first end of a member or from its own call, whichever was later.
 fn survive(round: &Round, session: &str) -> Vec<u64> {
     let mut others: Vec<Option<Apart>> = (1..round.ranks.len())
         .map(|by| {
@@ -220,7 +222,7 @@ fn survive(round: &Round, session: &str) -> Vec<u64> {
                 match fate {
                     Fate::Survives => {}
                     Fate::Killed => drop(other.take()),
-                    // One that hears of others first says nothing.
+                    // A process that learns of another's end first prints nothing.
                     Fate::Exits | Fate::Goes(_) => {
                         let said = other.as_mut().and_then(|other| other.may_say("gone"));
                         gone.extend(said.map(|at| at.parse::<u64>().unwrap()));
@@ -261,7 +263,8 @@ fn survive(round: &Round, session: &str) -> Vec<u64> {
     waits
 }
 
-/// What this process has: descriptors, threads, memory of teams, and children.
+/// The resources of this process: its numbers of descriptors, threads, mappings of teams, and
+/// children.
 fn belongings() -> [usize; 4] {
     let count = |path: &str| std::fs::read_dir(path).unwrap().count();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -279,7 +282,7 @@ fn belongings() -> [usize; 4] {
     ]
 }
 
-/// Many rounds in one process, which has no more afterwards than before.
+/// Plays many rounds in one process, which has no more resources afterwards than before.
 pub(crate) fn survive_all(words: &[String]) {
     let [session, first, end] = words else {
         panic!("{words:?}");
@@ -320,7 +323,7 @@ pub(crate) fn survive_all(words: &[String]) {
     );
 }
 
-/// What is left when threads that end by themselves have ended.
+/// The resources of this process once they have stopped changing.
 fn settled() -> [usize; 4] {
     let (mut last, mut since) = (belongings(), 0);
     while since < 20 {
@@ -332,8 +335,8 @@ fn settled() -> [usize; 4] {
     last
 }
 
-/// A stopped process, in the middle of programs: told if a limit was set; otherwise the team goes on
-/// when it does.
+/// Stops a process amid programs: the others fail if a limit is set; otherwise the team goes on
+/// when the process does.
 fn stop(seed: u64, session: &str) {
     let mut round = Round::draw(seed);
     round.fates.fill(Fate::Survives);
@@ -358,7 +361,7 @@ fn stop(seed: u64, session: &str) {
             std::thread::sleep(LIMIT);
             let before = progress.load(Ordering::Relaxed);
             others[0].signal(Signal::CONT);
-            // It would be the watchdog that ends this.
+            // If the team makes no progress, the watchdog ends this loop.
             while progress.load(Ordering::Relaxed) < before + 2 {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -391,10 +394,10 @@ fn stop(seed: u64, session: &str) {
     }
 }
 
-/// How long a stopped process stays so, and how long others wait for it if they are impatient.
+/// How long a process stays stopped, and how long others wait for it if they have a limit.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// Another process of [`stop`].
+/// Plays another process of [`stop`].
 pub(crate) fn stop_part(words: &[String]) {
     let [session, seed, by] = words else {
         panic!("{words:?}");

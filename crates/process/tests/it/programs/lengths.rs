@@ -1,9 +1,9 @@
 //! Lengths around every threshold of the code.
 
-/// Bytes at which something changes, but for those of a message: slots, lines, two ranks that
-/// exchange whole (2 KiB), pieces of operators and the shortest chunk (4 KiB), halves of pipeline segments
-/// (8 KiB), pieces of owners and trees (16 KiB), pipeline segments and chunks (32 KiB), tokens (64 KiB),
-/// scratch and bounce buffers (256 KiB).
+/// Numbers of bytes at which algorithms or transfers change, except those of a message: slots, lines, two ranks
+/// that exchange whole (2 KiB), pieces of operators and the shortest chunk (4 KiB), halves of pipeline segments (8
+/// KiB), pieces of owners and trees (16 KiB), pipeline segments and chunks (32 KiB), tokens (64 KiB), scratch and
+/// bounce buffers (256 KiB).
 const EDGES: [usize; 14] = [
     1,
     8,
@@ -21,8 +21,8 @@ const EDGES: [usize; 14] = [
     512 << 10,
 ];
 
-/// Elements of `element_size` bytes for each of `n` ranks: mostly few, sometimes around a threshold, one
-/// in many long.
+/// Draws a number of elements of `element_size` bytes for each of `n` ranks: mostly few, sometimes around a
+/// threshold, rarely many.
 pub(super) fn draw(
     rng: &mut fastrand::Rng,
     element_size: usize,
@@ -37,7 +37,7 @@ pub(super) fn draw(
         90..98 => EDGES[rng.usize(8..11)],
         _ => EDGES[rng.usize(11..EDGES.len())],
     };
-    // Of the whole array or of a rank's part.
+    // The threshold is that of the whole array or of a rank's part.
     let edge = match rng.bool() {
         true => edge,
         false => edge.div_ceil(n),

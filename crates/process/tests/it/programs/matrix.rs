@@ -1,5 +1,6 @@
-//! Every algorithm of every collective, team size up to nine and root with single bytes, odd lengths,
-//! and buffers that begin anywhere; all nine ways to synchronise, with and without fixed order of reduction.
+//! Every algorithm of every collective, for every team size up to nine and every root, with single bytes, odd
+//! lengths, and buffers that begin anywhere; all nine ways to synchronise, with and without a fixed order of
+//! reduction.
 
 use super::case::case;
 use super::draw::{Of, Step, What};
@@ -11,10 +12,11 @@ use corecast_collectives::{
 use corecast_plan::Pattern;
 use corecast_team::{Options, Synchrony, Team};
 
-/// Bytes around a line, and odd ones that take some.
+/// Bytes around a line, and odd numbers that take several lines.
 const SHORT: [usize; 6] = [0, 1, 63, 65, 447, 449];
 
-/// Bytes around messages, posts, pieces, chunks, pipeline segments and tokens, for some sizes of teams.
+/// Bytes around messages, published messages, pieces, chunks, pipeline segments and tokens, for some sizes of
+/// teams.
 const LONG: [usize; 9] = [
     4097, 8191, 8193, 16_383, 16_385, 32_767, 32_769, 65_537, 131_073,
 ];
@@ -30,7 +32,7 @@ fn matrix(whats: &[What], choices: impl Iterator<Item = Algorithms>) {
             let options = Options {
                 algorithms,
                 deterministic: (index + n).is_multiple_of(2),
-                // Ranks that share cores have ways of their own: three do on every machine.
+                // Ranks that share cores use other algorithms; teams of three count as such on every machine.
                 parallelism: (n == 3).then_some(1),
                 ..Options::default()
             };
@@ -105,7 +107,7 @@ matrices! {
     bytes_are_scanned: scan, Scan, Exscan;
 }
 
-/// 16 MiB in all, an odd number of bytes too many, through every operation.
+/// 16 MiB and one byte through every operation.
 #[test]
 fn sixteen_mebibytes_arrive_whole() {
     for n in [2, 3] {

@@ -1,5 +1,5 @@
-//! Thousands of random programs over all collectives, on teams of threads and of processes: each rank
-//! compares each result with a naive reference. And members that go amid them.
+//! Thousands of random programs over all collectives, on teams of threads and of processes: each rank compares each
+//! result with a naive reference. Other tests end members amid such programs.
 //!
 //! ```text
 //! Spec (team)  ──►  Program: pieces of Steps  ──►  Case per rank: buffers and what they must become
@@ -25,9 +25,9 @@
 //! - an operation in flight takes an operation context that is not free yet; a request says too early that it has
 //!   ended.
 //!
-//! And by the members that go: the dead are not told of; who leaves does not say so. A failure that
-//! wakes nobody is told all the same, by those who look now and then, but late: the times that are
-//! printed show it.
+//! Tests that end members have caught: the end of a process is not reported; a member that leaves does not report
+//! it. If a failure wakes no waiting rank, ranks still notice it, because they look now and then, but late, which
+//! shows in the times that are printed.
 
 mod apart;
 mod case;
@@ -47,10 +47,10 @@ use play::{Player, Witness};
 use spec::Spec;
 use watch::{cases, replayable};
 
-/// Operations of a program.
+/// Number of operations of a program.
 const STEPS: usize = 24;
 
-/// The team and what it does.
+/// The team and the program of a seed.
 fn drawn(seed: u64) -> (Spec, Program) {
     let mut rng = fastrand::Rng::with_seed(mixed(&[seed, 4]));
     let n = rng.usize(1..=9);
@@ -94,7 +94,7 @@ fn part() {
     }
 }
 
-/// Another number for each of `parts`.
+/// A hash of `parts`.
 pub(crate) fn mixed(parts: &[u64]) -> u64 {
     parts.iter().fold(0x9E37_79B9_7F4A_7C15, |state, part| {
         let mut word = (state ^ part).wrapping_mul(0xBF58_476D_1CE4_E5B9);

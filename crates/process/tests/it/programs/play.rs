@@ -8,7 +8,8 @@ use corecast_team::{Await, Failure, Member, Request};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Where the ranks of this process have come: what barriers promise is checked against it.
+/// The operations that the ranks of this process have entered, against which the promises of
+/// barriers are checked.
 pub(crate) struct Witness(Vec<(usize, AtomicUsize)>);
 
 impl Witness {
@@ -16,7 +17,8 @@ impl Witness {
         Self(ranks.iter().map(|&rank| (rank, 0.into())).collect())
     }
 
-    /// Relaxed, here and below: the barrier must order it.
+    /// Notes that rank `me` enters an operation. Relaxed, here and below, because the barrier must
+    /// order it.
     fn enters(&self, me: usize, number: usize) {
         let mine = self.0.iter().find(|(rank, _)| *rank == me).unwrap();
         mine.1.store(number, Ordering::Relaxed);
@@ -38,11 +40,11 @@ impl Witness {
 pub(crate) struct Player<'a> {
     rng: fastrand::Rng,
     witness: &'a Witness,
-    /// Whether it takes its time now and then.
+    /// Whether the rank is delayed now and then.
     delays: bool,
-    /// Whether the team has failed: a request that was dropped does not tell.
+    /// Whether the team has failed, which a request that was dropped does not report.
     has_failed: &'a dyn Fn() -> bool,
-    /// When it has called the team last, by [`clock_ns`].
+    /// When the rank has called the team last, by [`clock_ns`].
     pub(crate) called_at: u64,
 }
 
@@ -64,7 +66,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Everything, each result checked; the team's failure, if it fails.
+    /// Runs the whole program and checks each result. Returns the team's failure, if it fails.
     ///
     /// # Panics
     ///
@@ -131,7 +133,8 @@ impl<'a> Player<'a> {
             Ok(())
         });
         flown.unwrap_or_else(|error| panic!("{error}"))?;
-        // All have ended, whoever waited for them; unless the team has failed, they ended well.
+        // All operations have ended, with or without a wait; unless the team has failed, they
+        // succeeded.
         if (self.has_failed)() {
             return member.barrier();
         }

@@ -12,7 +12,7 @@ use corecast_process::ProcessGroup;
 use corecast_team::Team;
 use std::time::Duration;
 
-/// Processes that stay for all programs; each program takes some of them.
+/// Number of processes that stay for all programs; each program uses some of them.
 pub(crate) const PROCESSES: usize = 4;
 
 /// The ranks of each process, at least one for those that take part.
@@ -48,7 +48,7 @@ pub(crate) fn play_as(index: usize, session: &str, seeds: std::ops::Range<u64>) 
         let program = Program::draw(seed, &spec, STEPS);
         let processes = rng.usize(1..=PROCESSES.min(n));
         let shares = shares(&mut rng, n, processes);
-        // Whose share is whose changes with the seed.
+        // The process of each share changes with the seed.
         let turned = (index + seed as usize) % PROCESSES;
         let Some(ranks) = shares.get(turned) else {
             continue;

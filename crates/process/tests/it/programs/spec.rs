@@ -10,7 +10,7 @@ use corecast_team::{Options, Team, TeamError};
 use corecast_wire::WaitConfig;
 use corecast_wire::queue::Backend;
 
-/// What a team is made of.
+/// The size, plans and options of a team.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     pub(crate) n: usize,
@@ -19,7 +19,8 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// A team of `n` ranks. One that is stuck says where after half a minute.
+    /// Draws a team of `n` ranks. A team that hangs fails after the watchdog's time, and says
+    /// where.
     pub(crate) fn draw(rng: &mut fastrand::Rng, n: usize) -> Self {
         let wait_configs = [
             WaitConfig::BALANCED,
@@ -45,7 +46,7 @@ impl Spec {
         }
     }
 
-    /// All of it in this process.
+    /// Makes the team with all ranks in this process.
     pub(crate) fn team(&self) -> Result<Team, TeamError> {
         Team::with_options(self.plans.clone(), &self.options)
     }
@@ -62,7 +63,8 @@ fn limit(rng: &mut fastrand::Rng) -> usize {
     rng.usize(..1 << bits)
 }
 
-/// One in three for all lengths, one in three by length, in up to as many ranges as there may be.
+/// Draws algorithms: for a third of the operations none, for a third one for all lengths, for a
+/// third by length, in up to as many ranges as possible.
 fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
     let mut asked = Algorithms::default();
     macro_rules! draw {
@@ -129,7 +131,7 @@ fn plans(rng: &mut fastrand::Rng, n: usize) -> Plans {
     Plans::new(barrier, broadcast, reduce).unwrap()
 }
 
-/// Every rank below any that came before it in a random order.
+/// A tree in which, in a random order, each rank becomes a child of a random one before it.
 fn tree(rng: &mut fastrand::Rng, n: usize) -> Tree {
     let mut order: Vec<usize> = (0..n).collect();
     rng.shuffle(&mut order);

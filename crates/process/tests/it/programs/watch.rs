@@ -1,4 +1,4 @@
-//! Seeds to replay, and an end to every wait.
+//! Seeds to replay, and time limits for every wait.
 
 use crate::own_process::WATCHDOG;
 use std::any::Any;
@@ -14,7 +14,7 @@ fn number<N: FromStr>(name: &str) -> Option<N> {
     Some(parsed.unwrap_or_else(|_| panic!("{name}={given} is no number: give one, or nothing")))
 }
 
-/// The seeds of a test: one to replay, or as many as usual, times `CORECAST_TEST_CASES`, at least one.
+/// The seeds of a test: the one to replay, or `usual` times `CORECAST_TEST_CASES` seeds, at least one.
 pub(crate) fn cases(usual: u64) -> Range<u64> {
     match number("CORECAST_TEST_SEED") {
         Some(seed) => seed..seed + 1,
@@ -25,7 +25,7 @@ pub(crate) fn cases(usual: u64) -> Range<u64> {
     }
 }
 
-/// Fails the test instead of hanging.
+/// Runs `body` in a thread; the test fails instead of hanging.
 pub(crate) fn watched<R: Send + 'static>(
     what: &str,
     limit: Duration,
@@ -45,7 +45,7 @@ pub(crate) fn watched<R: Send + 'static>(
     ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Runs `body` under a watchdog; a failure says how to see it again.
+/// Runs `body` under a watchdog; a failure says how to replay it.
 pub(crate) fn replayable(test: &str, seed: u64, body: impl FnOnce() + Send + 'static) {
     let again =
         format!("replay with CORECAST_TEST_SEED={seed} cargo test -p corecast-process {test}");
