@@ -1,4 +1,4 @@
-//! Prints the table of docs/algorithms.md, which a test holds against the registry.
+//! Prints the table of docs/algorithms.md, which a test compares with the registry.
 
 fn main() {
     println!("| collective | name | file | source | needs | phases | transfers | bytes |");

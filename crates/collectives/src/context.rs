@@ -114,13 +114,13 @@ impl RankSchedule {
 /// All that one operation at a time needs, on one rank and over any fabric.
 #[derive(Debug)]
 pub struct OpContext<F> {
-    /// Lines to the other ranks.
+    /// The rank's fabric, with lines to the other ranks.
     pub fabric: F,
     pub(crate) schedule: Arc<RankSchedule>,
     /// Memory for partial results and incoming messages, aligned for any element.
     scratch: Vec<u128>,
     traits: TeamTraits,
-    /// Bytes that fit one message, a multiple of [`ALIGN_MAX`] where messages are so long.
+    /// Bytes that fit one message: a multiple of [`ALIGN_MAX`], unless messages are shorter than that.
     pub(crate) message_bytes: usize,
     /// Bytes of the longest message that is published for all other ranks; 0 without a line for them.
     pub(crate) publish_bytes: usize,
@@ -141,8 +141,7 @@ pub(crate) struct Short {
 /// Largest alignment of an element.
 pub const ALIGN_MAX: usize = align_of::<u128>();
 
-/// Bytes of scratch, enough for all but extraordinary elements. Pages that no operation has used
-/// take no memory.
+/// Bytes of scratch, enough for all but very long elements. Pages that no operation has used take no memory.
 pub(crate) const SCRATCH_BYTES: usize = 256 * 1024;
 
 /// Returns `bytes` of `memory`, which is aligned for any element. Allocates if `memory` is shorter.
@@ -162,8 +161,8 @@ impl<F: Fabric> OpContext<F> {
         Self::with_scratch_bytes(fabric, schedule, SCRATCH_BYTES)
     }
 
-    /// A context whose scratch has `bytes` beside two messages at first, and grows where an operation takes more: for
-    /// one thread that has the contexts of thousands of ranks, as a simulator has.
+    /// A context whose scratch has `bytes` beside two messages at first, and grows when an operation needs more.
+    /// Suits a thread that has the contexts of thousands of ranks, such as a simulator's.
     pub fn with_scratch_bytes(fabric: F, schedule: Arc<RankSchedule>, bytes: usize) -> Self {
         let message_bytes = match fabric.message_bytes_max() {
             short if short < ALIGN_MAX => short,

@@ -1,4 +1,4 @@
-//! Which ranks of a team are joined by lines.
+//! The pairs of ranks of a team that are joined by links.
 
 use crate::plans::Plans;
 

@@ -1,4 +1,4 @@
-//! Lines that a group shares: who writes them, who reads them, and how each rank numbers its own.
+//! Lines that a group shares: the ranks that write and read them, and the number of each line at each rank.
 //!
 //! ```text
 //! notice: one posts, all others read              tally: all others add, one collects
@@ -161,7 +161,7 @@ fn number(group: &Group, ones: &mut [usize], others: &mut [usize]) -> Numbers {
     }
 }
 
-/// Where a notification goes to, or comes from.
+/// The place where a notification goes to, or comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The link to this rank, which is a group by itself.

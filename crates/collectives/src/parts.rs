@@ -24,7 +24,7 @@ impl<'a> Parts<'a> {
     ///
     /// # Panics
     ///
-    /// If the two differ in length.
+    /// If `counts` and `displacements` differ in length.
     #[track_caller]
     pub fn new(counts: &'a [usize], displacements: &'a [usize]) -> Self {
         assert!(

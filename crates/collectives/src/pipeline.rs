@@ -6,7 +6,7 @@ use std::ops::Range;
 /// How data are cut into pipeline segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipelineSegments {
-    /// The whole buffer at once.
+    /// One segment: the whole buffer.
     Whole,
     /// Segments of this many bytes.
     Fixed(usize),

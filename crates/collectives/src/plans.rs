@@ -9,18 +9,18 @@ use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Sha
 pub enum BarrierPlan {
     /// A fan-in and a fan-out over trees. The fan-in takes children in list order.
     Trees {
-        /// Towards the root.
+        /// The tree towards the root.
         fan_in: Tree,
-        /// From the root.
+        /// The tree from the root.
         fan_out: Tree,
     },
     /// Rounds of notifications.
     Rounds(Rounds),
     /// A fan-in and a fan-out whose parents serve groups that share a line.
     Groups {
-        /// Towards the root; groups are taken in list order.
+        /// The groups towards the root, which are taken in list order.
         fan_in: Grouped,
-        /// From the root.
+        /// The groups from the root.
         fan_out: Grouped,
     },
     /// One line for this number of ranks, see [`counter`](crate::barrier::counter).
@@ -105,7 +105,7 @@ pub struct Plans {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlansError {
-    /// The planner refused.
+    /// The planner could not make a plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A plan was given for another operation.
@@ -119,7 +119,7 @@ pub enum PlansError {
     /// A plan has a shape that this version cannot run.
     #[error("the plan has a shape that no collective runs: plan with another pattern")]
     Shape,
-    /// One package is needed for each rank.
+    /// The number of packages differs from that of ranks.
     #[error(
         "{given} packages were given for {ranks} ranks: give one for each rank, or none at all"
     )]
@@ -189,7 +189,7 @@ impl Plans {
     ///
     /// # Errors
     ///
-    /// A root outside of the team, or a radix below 2.
+    /// [`PlansError::Plan`] for a root outside of the team, or a radix below 2.
     pub fn of_pattern(
         costs: &CostModel,
         pattern: Pattern,

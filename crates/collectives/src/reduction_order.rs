@@ -73,7 +73,7 @@ impl<'a, C: Combine> ReductionOrder<'a, C> {
     ///
     /// # Panics
     ///
-    /// If there are none.
+    /// If there are no parts.
     #[inline]
     pub fn result(&mut self) -> &[u8] {
         assert!(self.depth > 0, "no parts, no result");

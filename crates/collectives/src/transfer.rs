@@ -70,7 +70,7 @@ impl TransferProtocol {
     ///
     /// # Errors
     ///
-    /// Those of the fabric.
+    /// Returns the first error of the fabric.
     #[inline(always)]
     pub fn give<F: Fabric>(
         self,
@@ -86,7 +86,7 @@ impl TransferProtocol {
     ///
     /// # Errors
     ///
-    /// Those of the fabric.
+    /// Returns the first error of the fabric.
     #[inline(always)]
     pub fn give_all<F: Fabric>(
         self,
@@ -111,7 +111,7 @@ impl TransferProtocol {
     ///
     /// # Errors
     ///
-    /// Those of the fabric.
+    /// Returns the first error of the fabric.
     #[inline(always)]
     pub fn take<F: Fabric>(
         self,
@@ -133,7 +133,7 @@ impl TransferProtocol {
     ///
     /// # Errors
     ///
-    /// Those of the fabric.
+    /// Returns the first error of the fabric.
     #[inline(always)]
     pub fn take_with<F: Fabric>(
         self,

@@ -158,7 +158,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!();
     let mut columns = Vec::new();
     for bytes in SIZES {
-        // Ones in every float format, so that nothing becomes subnormal or not a number for long.
+        // Normal numbers in every float format, so that no result stays subnormal or NaN for long.
         let ones = vec![0x3C00_3C00_3C00_3C00; bytes / 8];
         let mut arrays = Arrays {
             into: ones.clone(),

@@ -134,7 +134,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Nanoseconds of one operation.
+/// Nanoseconds of one operation, the mean of `batch` of them.
 fn time(
     member: &mut Member,
     body: Body,

@@ -57,7 +57,7 @@ pub enum EnterError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InheritError {
-    /// Some variables are set and others are not, or one is not a number of its range.
+    /// Some of the variables are set and others are not, or one is not a number in its range.
     #[error(
         "{variable} is {value:?}, a number from {min} to {max} is needed: start this program with `corecast run`, or unset the three variables CORECAST_TEAM_FD, _RANK and _SIZE"
     )]

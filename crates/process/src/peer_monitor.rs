@@ -1,4 +1,4 @@
-//! Notices that another process has died.
+//! The peer monitor, which notices that another process has ended.
 //!
 //! One thread in each process, which sleeps in `poll` on a descriptor per watched process and is
 //! woken by the kernel when one of them ends; a zombie has ended. It is started with the first
@@ -126,8 +126,8 @@ pub struct Watch {
 ///
 /// # Cost
 ///
-/// A descriptor per watch; no CPU while nothing happens. Where the kernel refuses descriptors of
-/// processes (before Linux 5.3, or by a filter) a look at `/proc` every 20 ms.
+/// A descriptor per watch; no CPU while nothing happens. Where the kernel refuses descriptors of processes (before
+/// Linux 5.3, or by a filter), a look at `/proc` every 20 ms.
 ///
 /// # Examples
 ///
@@ -258,7 +258,7 @@ fn means(
             }
         }
         Err(Errno::SRCH) => Means::Ended,
-        // Not known to this kernel, refused by a filter, or no descriptor left.
+        // This kernel does not know the call, a filter refuses it, or no descriptor is left.
         Err(_) if is_gone(pid, born) => Means::Ended,
         Err(_) => Means::Look(born.or_else(|| self::born(pid.as_raw_pid().unsigned_abs()))),
     }

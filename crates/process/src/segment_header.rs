@@ -90,12 +90,12 @@ pub enum SegmentHeaderError {
         /// Number of ranks that this process expects.
         ours: u64,
     },
-    /// The creator fences in a way that is refused here.
+    /// The creator uses a kind of memory fence that this process may not use.
     #[error(
         "the team's creator orders sleep by membarrier, which is refused to this process: set CORECAST_FENCE=symmetric for all of them"
     )]
     Fence,
-    /// The plans or the algorithms make no sense.
+    /// The plans or the algorithms are invalid.
     #[error("the team's memory is corrupt: its plans cannot be read")]
     Corrupt,
     /// The segment has no room for the header's lines.
@@ -474,7 +474,8 @@ mod tests {
     fn algorithms_that_there_are_not_are_refused() {
         let algorithms = asked(&mut fastrand::Rng::with_seed(3));
         let words = encode(&plans(2, "chain"), &algorithms);
-        // The barrier's place in its list, the number of ranges of broadcasts, the last limit, its choice.
+        // The first words are the barrier's algorithm, the number of ranges of broadcasts, the last limit, and its
+        // algorithm.
         let barriers = corecast_collectives::barrier::Algorithm::ALL.len() as u64;
         for (at, value) in [
             (0, barriers + 1),

@@ -23,7 +23,7 @@ use std::ops::Range;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -45,7 +45,7 @@ pub fn start<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 pub fn start_parts<F: Fabric>(
     context: &mut OpContext<F>,
     send: &[u8],
@@ -63,7 +63,7 @@ pub fn start_parts<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
     algorithm: Algorithm,

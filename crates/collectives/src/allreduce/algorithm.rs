@@ -1,4 +1,4 @@
-//! The algorithms of allreduces, and the choice between them.
+//! The algorithms of allreductions, and the choice between them.
 
 use crate::registry::{Request, TeamTraits, algorithms};
 
@@ -27,8 +27,8 @@ algorithms! {
     }
 }
 
-/// Longest data (bytes) that two ranks exchange whole. Two threads on two cores of an Intel Xeon,
-/// `examples/sizes allreduce`: at 2 KiB [`owners`](fn@super::owners) take 1.24 times as long, at 4 KiB 0.89 times.
+/// Longest data (bytes) that two ranks exchange whole. Two threads on two cores of an Intel Xeon, `examples/sizes
+/// allreduce`: at 2 KiB [`owners`](fn@super::owners) takes 1.24 times as long, at 4 KiB 0.89 times.
 const EXCHANGE_BYTES_MAX: usize = 2 * 1024;
 
 /// Longest data (bytes) that more ranks combine along trees. 8 threads on two cores, `examples/sizes

@@ -30,7 +30,7 @@ use corecast_wire::Fabric;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline(always)]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -55,7 +55,7 @@ pub fn start<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline(never)]
 pub fn run<F: Fabric>(
     algorithm: Algorithm,

@@ -21,7 +21,7 @@ use corecast_wire::Fabric;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///
@@ -63,7 +63,7 @@ pub fn owners<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

@@ -5,8 +5,7 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Bytes of scratch for parts of `len` bytes: all of them, and those of one step on the way out and
-/// on the way in.
+/// Bytes of scratch for parts of `len` bytes: all parts, and the outgoing and the incoming ones of one step.
 pub(crate) fn scratch_bytes(len: usize, n: usize) -> usize {
     let moved = n.div_ceil(2);
     len * (n + 2 * moved)
@@ -17,7 +16,7 @@ pub(crate) fn scratch_bytes(len: usize, n: usize) -> usize {
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

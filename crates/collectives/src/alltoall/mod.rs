@@ -1,4 +1,4 @@
-//! All to all: a part from each rank for each rank.
+//! All-to-alls: each rank gives a part of its data to each rank.
 
 mod algorithm;
 mod bruck;
@@ -20,7 +20,7 @@ use std::ops::Range;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -43,7 +43,7 @@ pub fn start<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 pub fn start_parts<F: Fabric>(
     context: &mut OpContext<F>,
     send: &[u8],
@@ -67,7 +67,7 @@ pub fn start_parts<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
     algorithm: Algorithm,

@@ -35,7 +35,7 @@ impl Steps {
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

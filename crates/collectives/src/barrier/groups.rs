@@ -49,7 +49,7 @@ impl GroupSchedule {
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

@@ -81,7 +81,7 @@ pub fn best_m(n: usize) -> usize {
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

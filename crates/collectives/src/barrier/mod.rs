@@ -31,7 +31,7 @@ use corecast_wire::Fabric;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline(always)]
 pub fn start<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
     record::ran(context.schedule.barrier_algorithm.entry());

@@ -62,7 +62,7 @@ mod tests {
                 }
             }
         }
-        // 3 and 2 ranks: the last round alone crosses, with a line read by each rank.
+        // Packages of 3 and 2 ranks: only the last round crosses between them, and each rank reads one line in it.
         for rounds in [
             pair_wise_rounds(&[0, 0, 0, 1, 1]),
             package_root_rounds(&[0, 0, 0, 1, 1]),

@@ -77,7 +77,7 @@ impl BarrierSchedule {
     ///
     /// # Errors
     ///
-    /// Those of the fabric.
+    /// Returns the first error of the fabric.
     ///
     /// # Cost
     ///

@@ -47,7 +47,7 @@ impl AllLines {
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

@@ -29,7 +29,7 @@ use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline(always)]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -89,7 +89,7 @@ fn run_long<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Panics
 ///

@@ -1,8 +1,8 @@
 //! A broadcast down a tree, in which each parent serves its children in the planned order (Smelt
 //! §3.1).
 //!
-//! Links are reliable and ordered, and members call operations in one order, so all members get
-//! all broadcasts in the same order, whoever starts them: atomic broadcast (Smelt §4.2.2).
+//! Links are reliable and ordered, and members call operations in one order, so all members get all
+//! broadcasts in the same order, whatever their roots: atomic broadcast (Smelt §4.2.2).
 
 use crate::route::Route;
 use corecast_wire::Fabric;
@@ -11,7 +11,7 @@ use corecast_wire::Fabric;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

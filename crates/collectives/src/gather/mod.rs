@@ -25,7 +25,7 @@ use std::ops::Range;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -49,7 +49,7 @@ pub fn start<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 pub fn start_parts<F: Fabric>(
     context: &mut OpContext<F>,
     root: usize,
@@ -84,7 +84,7 @@ pub fn start_parts<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
     algorithm: Algorithm,

@@ -4,8 +4,8 @@ use super::Operator;
 use super::kernel::{self, same_length};
 use bytemuck::Pod;
 
-/// What a built-in operator does to two elements of type `T`; its implementors are the pairs that
-/// exist. Closed: use a closure for operators of your own.
+/// The rule by which a built-in operator combines two elements of type `T`. It is implemented for
+/// each pair that exists, and nowhere else: use a closure for operators of your own.
 pub trait Rule<T>: closed::Closed {
     /// The type in which elements are combined, also in the lanes of a fold: `f32` for sums of the
     /// 16-bit floats, and mostly `T` itself.
@@ -94,7 +94,7 @@ macro_rules! operators {
 }
 
 operators! {
-    /// The sum. Integers wrap around; the neutral element of floats is −0, which +0 is not: −0 + 0
+    /// The sum. Integers wrap around; the neutral element of floats is −0, not +0, because −0 + 0
     /// is +0. A fold of `f16` or `bf16` has lanes of `f32` and rounds once, at the end.
     Sum
     /// The product. Integers wrap around. A fold of `f16` or `bf16` has lanes of `f32` and rounds

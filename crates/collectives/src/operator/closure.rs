@@ -4,8 +4,8 @@ use super::lanes::LANE_BYTES_MAX;
 use super::{Operator, kernel};
 use bytemuck::Pod;
 
-/// Commutative, without a neutral element; [`Ordered`](super::Ordered) and
-/// [`with_neutral`](super::with_neutral) say otherwise.
+/// A closure counts as commutative, and has no neutral element; [`Ordered`](super::Ordered) and
+/// [`with_neutral`](super::with_neutral) change that.
 impl<T: Pod, F: Fn(T, T) -> T> Operator<T> for F {
     #[inline]
     fn combine(&self, into: &mut [T], with: &[T]) {

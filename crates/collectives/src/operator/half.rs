@@ -2,9 +2,9 @@
 //!
 //! Sums and products are computed in `f32`; least and greatest compare integers. Conversions are
 //! branch-free integer code that the compiler makes vectors of at every width. Arrays of `f16` are
-//! combined by the CPU's own conversions where it has them, to the same bits. Those for `bf16` are
-//! left alone on purpose: AVX512-BF16 flushes subnormal numbers to zero, so results would differ
-//! between machines.
+//! combined by the CPU's own conversions where it has them, to the same bits. Conversions of the
+//! CPU for `bf16` are not used: AVX512-BF16 flushes subnormal numbers to zero, so results would
+//! differ between machines.
 
 use super::builtin::{Max, Min, Product, Rule, Sum};
 use super::kernel;
@@ -121,7 +121,8 @@ fn f16_of_f32(wide: f32) -> f16 {
     f16::from_bits(select(wide.is_nan(), F16_QUIET, signed as u16))
 }
 
-/// Bits of a float as an integer with the same order, −0 before +0. Its own inverse.
+/// The bits of a float as an integer with the same order, −0 before +0. The function is its own
+/// inverse.
 #[inline(always)]
 fn by_order(bits: i16) -> i16 {
     bits ^ (bits >> 15 & 0x7FFF)

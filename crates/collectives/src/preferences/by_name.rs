@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// Corecast.
 pub type NamedRange<'a> = (usize, Option<&'a str>);
 
-/// A name that is no operation.
+/// The error for a name that no operation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no operation is called '{0}': take one of {names}", names = Algorithms::OPERATIONS.join(", "))]
 pub struct UnknownOperation(pub String);

@@ -1,4 +1,4 @@
-//! The algorithms of reduces, and the choice between them.
+//! The algorithms of reductions, and the choice between them.
 
 use crate::registry::{Request, TeamTraits, algorithms};
 

@@ -17,7 +17,7 @@ pub const SCRATCH_SEGMENTS: usize = 4;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

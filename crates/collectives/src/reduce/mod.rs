@@ -20,7 +20,7 @@ use corecast_wire::Fabric;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline(always)]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -42,7 +42,7 @@ pub fn start<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 pub fn contribute<F: Fabric>(
     context: &mut OpContext<F>,
     root: usize,
@@ -82,7 +82,7 @@ fn chosen<F: Fabric>(context: &OpContext<F>, len: usize, combine: &impl Combine)
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline(never)]
 pub fn run<F: Fabric>(
     algorithm: Algorithm,

@@ -39,7 +39,7 @@ pub fn ordered_tree(n: usize) -> Tree {
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///
@@ -66,7 +66,7 @@ pub fn ordered<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

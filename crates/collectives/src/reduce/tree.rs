@@ -12,7 +12,7 @@ use corecast_wire::Fabric;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

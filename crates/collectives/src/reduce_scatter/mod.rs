@@ -24,7 +24,7 @@ use std::ops::Range;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -44,7 +44,7 @@ pub fn start<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
     algorithm: Algorithm,

@@ -11,7 +11,7 @@ use std::ops::Range;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///
@@ -59,7 +59,7 @@ pub const PIECE_BYTES: usize = 16 * 1024;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 ///
 /// # Cost
 ///

@@ -63,7 +63,7 @@ impl Entry {
     }
 }
 
-/// A name that is no algorithm of an operation.
+/// The error for a name that no algorithm of an operation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no algorithm of {operation} is called '{name}': take one of {}", known.join(", "))]
 pub struct UnknownAlgorithm {

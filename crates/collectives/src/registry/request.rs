@@ -1,6 +1,6 @@
 //! The inputs of the choice of an algorithm: one call's request, and the team's traits.
 
-/// What one call of a collective asks for.
+/// The properties of one call of a collective on which the choice of an algorithm depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Bytes of a block, which all ranks know; [`Algorithms`](crate::Algorithms) says what a block is in each

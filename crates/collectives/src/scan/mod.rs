@@ -1,4 +1,4 @@
-//! Scans: each rank gets the data of all ranks up to its own combined, or up to the one before.
+//! Scans: each rank gets the combined data of all ranks up to its own, or up to the one before.
 
 mod algorithm;
 mod chain;
@@ -21,7 +21,7 @@ use corecast_wire::Fabric;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -39,7 +39,7 @@ pub fn start<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
     algorithm: Algorithm,

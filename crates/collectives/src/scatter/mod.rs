@@ -1,4 +1,4 @@
-//! Scatters: one rank's data, a part for each.
+//! Scatters: each rank gets a part of one rank's data.
 
 mod algorithm;
 mod binomial;
@@ -24,7 +24,7 @@ use std::ops::Range;
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn start<F: Fabric>(
     context: &mut OpContext<F>,
@@ -48,7 +48,7 @@ pub fn start<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 pub fn start_parts<F: Fabric>(
     context: &mut OpContext<F>,
     root: usize,
@@ -83,7 +83,7 @@ pub fn start_parts<F: Fabric>(
 ///
 /// # Errors
 ///
-/// Those of the fabric.
+/// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
     algorithm: Algorithm,

@@ -302,7 +302,7 @@ fn start(name: &str, kind: &str, cma: &[Option<&str>]) -> Vec<Child> {
 #[test]
 fn short_memory_is_an_error_that_says_so() {
     assert_eq!(limited("-n 500", 16), "works");
-    // Sizes of files are in blocks of 512 bytes, those of memory in KiB.
+    // `ulimit` counts sizes of files in blocks of 512 bytes, those of memory in KiB.
     let said = limited("-f 100", 16);
     assert!(
         said.contains("51200 are left by the limit on file sizes"),

@@ -150,7 +150,7 @@ fn broadcasts_agree_with_the_reference() {
     });
 }
 
-/// Affine maps x ↦ a·x + b, composed: associative, not commutative.
+/// Affine maps x ↦ a·x + b. Their composition is associative, but not commutative.
 type Map = [u64; 2];
 
 fn then(f: Map, g: Map) -> Map {
@@ -224,7 +224,7 @@ fn scattered_reductions_agree_with_the_reference() {
             .unwrap();
         assert!(mine == sums(n, len)[block], "{len} of {n} at {rank}");
 
-        // Rank r gets r parts of all.
+        // Rank r gets r times `len / n` elements.
         let counts: Vec<usize> = (0..n).map(|rank| rank * (len / n)).collect();
         let start: usize = counts[..rank].iter().sum();
         let all: usize = counts.iter().sum();

@@ -42,7 +42,7 @@ fn random_groups(n: usize, root: usize, rng: &mut fastrand::Rng) -> Grouped {
     Grouped::from_groups(root, lists).unwrap()
 }
 
-/// Plans over random groups, with another root for each way.
+/// Plans over random groups, which have a root of their own for fan-in, fan-out and broadcast.
 fn grouped_plans(n: usize, rng: &mut fastrand::Rng) -> Plans {
     let mut groups = || {
         let root = rng.usize(..n);
@@ -54,7 +54,8 @@ fn grouped_plans(n: usize, rng: &mut fastrand::Rng) -> Plans {
     plans.with_broadcast_groups(broadcast).unwrap()
 }
 
-/// Each rank counts before each barrier and, after it, finds that nobody is behind or far ahead.
+/// Each rank counts before each barrier, and checks after it that no rank is behind, or more than one barrier
+/// ahead.
 fn arrive_and_wait(member: &mut Member, counts: &[AtomicUsize], rounds: usize, delays: bool) {
     let mut rng = fastrand::Rng::with_seed(member.rank() as u64);
     for round in 1..=rounds {

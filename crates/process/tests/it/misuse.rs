@@ -275,7 +275,7 @@ fn running_a_team_that_was_joined_is_a_panic_with_both_sites() {
     assert_eq!(said.matches("misuse.rs:").count(), 2, "{said}");
 }
 
-/// A team that never sleeps notices a lost peer all the same.
+/// A team that never sleeps also notices a lost peer.
 #[test]
 fn a_spinning_team_notices_a_member_that_leaves() {
     let options = Options {
@@ -448,7 +448,8 @@ fn odd_options_are_refused() {
     );
 }
 
-/// An idle team uses next to no CPU: its members sleep, and then less than a twentieth of the time they wait.
+/// An idle team uses next to no CPU: its members sleep, and use less than a twentieth of the time for which they
+/// wait.
 #[test]
 fn an_idle_team_sleeps() {
     let team = team_of(4, Pattern::Sequential, &Options::default());

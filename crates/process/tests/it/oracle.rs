@@ -12,7 +12,7 @@ use std::time::Duration;
 const RANKS_MAX: usize = 9;
 
 fn costs(n: usize) -> CostModel {
-    // Two nodes for even sizes, so that patterns that look at nodes have something to see.
+    // Machines of even size have two NUMA nodes, for patterns that depend on them.
     let spec = match n % 2 {
         0 => format!("numa:2 core:{}", n / 2),
         _ => format!("core:{n}"),
@@ -63,7 +63,7 @@ const OPERATORS: [fn(i64, i64) -> i64; 4] = [
     |a, b| a.wrapping_mul(b),
 ];
 
-/// Lengths around a slot, a message and two: a message has 4,144 bytes.
+/// Numbers of elements around a slot, one message and two; a message has 4,144 bytes.
 const LENGTHS: [usize; 6] = [0, 1, 7, 8, 518, 1040];
 
 fn all_operations(member: &mut Member, salt: usize) {
@@ -125,7 +125,8 @@ fn every_pattern_size_and_root_agrees_with_the_reference() {
     }
 }
 
-/// Each rank counts before each barrier and, after it, finds that nobody is behind or far ahead.
+/// Each rank counts before each barrier, and checks after it that no rank is behind, or more than
+/// one barrier ahead.
 fn check_barriers(team: &Team, rounds: usize, delays: bool) {
     let counts: Vec<AtomicUsize> = (0..team.size()).map(|_| AtomicUsize::new(0)).collect();
     team.run(|member| {
@@ -240,7 +241,7 @@ fn broadcasts_are_totally_ordered_under_random_delays() {
     }
 }
 
-/// The order in which values are combined is the plan's: not even rounding differs between runs.
+/// The plan sets the order in which values are combined, so not even rounding differs between runs.
 #[test]
 fn floating_point_sums_have_the_same_bits_each_time_and_everywhere() {
     let plans = Plans::of_pattern(&costs(7), Pattern::Binomial, None).unwrap();

@@ -15,7 +15,7 @@ static GONE_AT: AtomicU64 = AtomicU64::new(0);
 pub(crate) enum Doom {
     /// It panics, also within an operator.
     Panic,
-    /// It is dropped.
+    /// It is dropped, so it leaves the team.
     Leave,
 }
 

@@ -69,7 +69,7 @@ impl What {
         )
     }
 
-    /// Whether each rank has a part of what is moved, or combined.
+    /// Whether each rank has a part of the data that are moved, or combined.
     pub(super) fn has_parts(self) -> bool {
         match self {
             Self::ReduceScatterv => true,
@@ -170,7 +170,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// A program of `steps` operations for such a team.
+    /// A program of `steps` operations for a team of this kind.
     pub(crate) fn draw(seed: u64, spec: &Spec, steps: usize) -> Self {
         Self::draw_from(seed, spec, steps, 0)
     }

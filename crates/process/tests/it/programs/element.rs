@@ -13,7 +13,7 @@ pub(crate) enum Fold {
     Min,
     Max,
     Xor,
-    /// A closure: bytes added up.
+    /// A closure that adds bytes.
     Bytes,
     /// A closure that keeps the order of ranks: bytes as affine maps, one after another.
     Then,
@@ -78,7 +78,8 @@ fn add<T: Pod>(a: T, b: T) -> T {
     bytewise(a, b, u8::wrapping_add)
 }
 
-/// x ↦ a·x + b modulo 16, with a in the upper half of a byte: first one map, then the other.
+/// Composes maps x ↦ a·x + b modulo 16, with a in the upper half of a byte: first one map, then the
+/// other.
 fn then<T: Pod>(a: T, b: T) -> T {
     bytewise(a, b, |f, g| {
         let (f_a, f_b, g_a, g_b) = (f >> 4, f & 15, g >> 4, g & 15);

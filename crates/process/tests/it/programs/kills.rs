@@ -403,7 +403,7 @@ pub(crate) fn stop_part(words: &[String]) {
         panic!("{words:?}");
     };
     let mut round = Round::draw(seed.parse().unwrap());
-    // The creator's limit counts, whoever that is.
+    // The creator's limit counts, whichever process creates the team.
     round.spec.options.patience = round.seed.is_multiple_of(2).then_some(LIMIT);
     let by: usize = by.parse().unwrap();
     let requests: Vec<Option<usize>> = round.ranks[by].iter().copied().map(Some).collect();

@@ -22,8 +22,8 @@
 //! - `barrier::dissemination` does not wait in its last round, `barrier::tree` not for its children;
 //! - sender and receiver differ about the length above which data are lent, by one;
 //! - the last pipeline segment of long data is forgotten; blocks leave out the remainder;
-//! - an operation in flight takes an operation context that is not free yet; a request says too early that it has
-//!   ended.
+//! - an operation in flight takes an operation context that is not free yet; a request reports too early that it
+//!   has ended.
 //!
 //! Tests that end members have caught: the end of a process is not reported; a member that leaves does not report
 //! it. If a failure wakes no waiting rank, ranks still notice it, because they look now and then, but late, which
