@@ -1,12 +1,12 @@
-//! A bet on a coin, round by round, by somebody who does not know how unfair it is.
+//! A betting martingale: the capital of a gambler who bets on a coin of unknown bias, round by round.
 //!
-//! Whoever says that a coin shows heads less often than not, or as often, is refuted by a gambler who got rich
-//! on it: who stakes all of one unit on heads at fair odds has, whatever he does, more than 1/α at any time
-//! with a probability of at most α (Ville 1939). That bound holds for all rounds together, so one may look after
-//! each and stop when one likes.
+//! The gambler's gain refutes the hypothesis that the coin shows heads at most half the time. If the hypothesis is
+//! true, a gambler who starts with one unit and bets on heads at fair odds ever has more than 1/α with a probability
+//! of at most α, whatever his stakes (Ville 1939). The bound holds for all rounds together, so a test may look
+//! after each round and stop at any.
 //!
-//! This gambler spreads his unit evenly over all chances of heads p from 1/2 to 1 and bets for each of them as
-//! were best. After `heads` of `tosses` he has
+//! This gambler spreads his unit evenly over all chances of heads p from 1/2 to 1 and bets each part as is optimal
+//! for its p. After `heads` of `tosses` he has
 //!
 //! ```text
 //!      1                                              Σ C(tosses+1, k), k = 0 … heads
@@ -17,7 +17,7 @@
 //! Source: Robbins 1970, *Statistical methods related to the law of the iterated logarithm* (mixtures); Ramdas and
 //! others 2023, *Game-theoretic statistics and safe anytime-valid inference*.
 
-/// What the gambler has after `heads` of `tosses`, beginning with 1; infinite where that cannot be told from it.
+/// The gambler's capital after `heads` of `tosses`, beginning with 1; infinite where it overflows.
 ///
 /// # Panics
 ///
@@ -79,14 +79,14 @@ mod tests {
 
     #[test]
     fn a_fair_coin_leaves_it_as_it_is() {
-        // The mean of both outcomes is what was there before.
+        // The mean of the capital over both outcomes is the capital before the toss.
         for tosses in 0..60 {
             for heads in 0..=tosses {
                 let after = f64::midpoint(
                     martingale(heads + 1, tosses + 1),
                     martingale(heads, tosses + 1),
                 );
-                // That is so for each p; the even spread over p keeps it.
+                // This holds for each p, and so for the even spread over p.
                 let before = martingale(heads, tosses);
                 assert!((after / before - 1.0).abs() < 1e-9, "{heads} of {tosses}");
             }

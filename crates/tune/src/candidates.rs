@@ -1,4 +1,4 @@
-//! Who races: of all algorithms those that the team can run, and of these the handful that the model likes best.
+//! The algorithms that race: of those that the team can run, the few with the best predicted times.
 
 use crate::predict::Predict;
 use corecast_bench::sized::Operation;
@@ -7,27 +7,27 @@ use corecast_collectives::registry::{ALL_LINES_RANKS_MAX, Need};
 use corecast_collectives::{Algorithms, MESH_RANKS_MAX, Plans, entry};
 use serde::Serialize;
 
-/// An algorithm that may race; `None`: what a team would run unasked.
+/// An algorithm that may race; `None` stands for the built-in choice, which a team runs if none is asked for.
 pub type Asked = Option<&'static str>;
 
-/// The name of what a team would run unasked.
+/// The name of the built-in choice, which a team runs if no algorithm is asked for.
 pub const BUILT_IN: &str = "built-in";
 
-/// How an algorithm is called in tables.
+/// The name of an algorithm in tables.
 pub fn name(algorithm: Asked) -> &'static str {
     algorithm.unwrap_or(BUILT_IN)
 }
 
-/// One who races.
+/// An algorithm that races.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Proposal {
-    /// By which algorithm.
+    /// The algorithm.
     pub algorithm: Asked,
     /// What the simulated machine says, in nanoseconds.
     pub predicted_ns: Option<f64>,
 }
 
-/// One who does not race, and why.
+/// An algorithm that does not race, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeftOut {
     /// The algorithm.
@@ -38,24 +38,24 @@ pub struct LeftOut {
     pub why: String,
 }
 
-/// Those who race for an operation at a size, and those who do not.
+/// The algorithms that race for an operation at a size, and those that do not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CandidateSet {
-    /// The built-in choice first, then by prediction, those without one last.
+    /// The built-in choice first, then the others by predicted time; those without a prediction come last.
     pub racing: Vec<Proposal>,
-    /// All others.
+    /// The algorithms that do not race.
     pub left_out: Vec<LeftOut>,
 }
 
 /// A predicted time beyond this multiple of the best one is not worth a race. The simulated machine was at most 1.5
-/// times off where it was held against measurements, see docs/validation.md, and both can be.
+/// times off where it was compared with measurements, see docs/validation.md, and both predictions can be off.
 const HOPELESS: f64 = 4.0;
 
-/// Predictions nearer than this are of algorithms that do the same here.
+/// Predictions whose ratio is nearer to 1 than this are of algorithms that send the same messages.
 const SAME: f64 = 1e-6;
 
-/// Blocks (bytes) beyond which data count as long: of those the model knows lines and no memory, so what it cannot tell
-/// apart may differ by a fifth, and where pages happen to lie matters as much.
+/// Blocks of more bytes than this count as long. For them the model knows cache lines but not memory, so algorithms
+/// with equal predictions may differ by a fifth, and the placement of pages matters as much.
 pub const SHORT_BYTES_MAX: usize = 16 << 10;
 
 /// The names of an operation's algorithms.
@@ -73,9 +73,9 @@ pub fn ask(algorithms: &mut Algorithms, operation: Operation, algorithm: Asked) 
     asked.expect("an algorithm's name");
 }
 
-/// Why a team over these plans cannot run an algorithm, or runs another one in its place.
+/// Why a team over these plans cannot run an algorithm, or runs another one in its place; `None` if it runs it.
 ///
-/// The needs are those of the registry.
+/// The registry of algorithms lists what each needs.
 pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<String> {
     let n = plans.len();
     let mesh = n <= MESH_RANKS_MAX;
@@ -102,8 +102,8 @@ pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<St
     known.needs.iter().find_map(missing)
 }
 
-/// What a team runs that is asked for `algorithm`: that, or another one in its place. `base` holds what is asked for
-/// besides, of which the barrier's stays unless another one is asked for.
+/// The algorithm that a team runs when it is asked for `algorithm`, which may be another one. `base` holds the other
+/// requests; its request for barriers stays unless `algorithm` is one of barriers.
 pub fn runs(
     setting: &TeamOutline<'_>,
     base: &Algorithms,
@@ -116,7 +116,8 @@ pub fn runs(
     runs.expect("an operation's name").algorithm()
 }
 
-/// `base` with a request for one operation, whose own request goes, except that for barriers, which holds in all races.
+/// `base` with the request for one operation replaced. A request for barriers holds in all races, so `None` does not
+/// replace that one.
 pub(crate) fn with(base: &Algorithms, operation: Operation, algorithm: Asked) -> Algorithms {
     let mut algorithms = *base;
     if operation != Operation::Barrier || algorithm.is_some() {
@@ -125,9 +126,9 @@ pub(crate) fn with(base: &Algorithms, operation: Operation, algorithm: Asked) ->
     algorithms
 }
 
-/// Who races for `operation` with blocks of `bytes` in a team of this `setting` and `base`: the built-in choice, the
-/// `most` − 1 others that `model` likes best, and those of which it can tell nothing; of
-/// [long](SHORT_BYTES_MAX) data all but those that it takes for hopeless.
+/// The algorithms that race for `operation` with blocks of `bytes` in a team of this `setting` and `base`: the
+/// built-in choice, the `most` − 1 others with the best times in `model`, and those without a prediction. Of
+/// [long](SHORT_BYTES_MAX) data all race but those predicted to take four times as long as the best.
 pub fn candidate_set(
     operation: Operation,
     bytes: usize,

@@ -1,4 +1,4 @@
-//! A tuned team against every algorithm that it might have used instead, in races of their own.
+//! Races of a tuned team against every algorithm that it could use instead, apart from the tuning's own races.
 
 use crate::candidates::{self, Asked, LeftOut, SHORT_BYTES_MAX, name, runs, with};
 use crate::outcome::{Outcome, Tuned};
@@ -13,16 +13,16 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How much slower than the best a tuned choice may be, beyond the interval.
+/// How much slower than another algorithm a tuned choice may be, beyond the interval: 0.03 is three percent.
 pub const ALLOWED: f64 = 0.03;
 
-/// Replicates of each race, and of long data, and rounds of each: the fewest replicates of which the interval of the median has its
-/// full coverage, and the fewest that leaves one out at each end.
+/// Replicates of a race, of a race of long data, and rounds of a replicate. Six replicates are the fewest of which
+/// the interval of the median has its full coverage; nine are the fewest that leave one out at each end.
 const HEATS: u32 = 6;
 const REPLICATES_LONG: u32 = 9;
 const ROUNDS: u32 = 8;
 
-/// An operation at a size: the tuned choice against all others.
+/// The tuned choice for an operation at a size, compared with all others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
     /// The operation.
@@ -31,15 +31,15 @@ pub struct Checked {
     pub bytes: usize,
     /// The tuned choice.
     pub tuned: &'static str,
-    /// What it takes, in nanoseconds.
+    /// Median time of the tuned choice in nanoseconds.
     pub tuned_ns: f64,
     /// The algorithm that the built-in choice runs there.
     pub built_in: &'static str,
-    /// Of the others, built-in choice included, how many times as long as the tuned one they take.
+    /// The other algorithms that were timed, the built-in choice included.
     pub others: Vec<Rival>,
     /// Whether there was time for all replicates.
     pub whole: bool,
-    /// Who is no rival, and why: the same program under another name, or what the team cannot run.
+    /// Algorithms that did not race, and why: they run the same program, or the team cannot run them.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -48,26 +48,26 @@ pub struct Checked {
 pub struct Rival {
     /// Its name.
     pub name: &'static str,
-    /// How many times as long the tuned choice takes: the median over replicates, of each the median over its rounds.
+    /// How many times as long the tuned choice takes: the median over replicates of the median over rounds.
     pub ratio: f64,
-    /// Interval of that. Rounds of one replicate have the same teams and buffers, and a place in memory alone makes the same
-    /// code differ by a fifth, so only replicates count.
+    /// Interval of the median over replicates. Rounds of one replicate share teams and buffers, and the place in memory
+    /// alone makes the same code differ by a fifth, so rounds do not count as samples.
     pub interval: (f64, f64),
-    /// The same in each replicate, with teams and buffers of its own.
+    /// The ratio in each replicate, each of which has teams and buffers of its own.
     #[serde(rename = "by_heat")]
     pub by_replicate: Vec<f64>,
 }
 
 impl Rival {
-    /// Whether the tuned choice takes longer by more than [`ALLOWED`] beyond the interval, of which six replicates at least must
-    /// tell.
+    /// Whether the tuned choice takes longer by more than [`ALLOWED`] beyond the interval, which takes six replicates
+    /// at least.
     pub fn is_faster(&self) -> bool {
         self.by_replicate.len() >= HEATS as usize && self.interval.0 > 1.0 + ALLOWED
     }
 }
 
 impl Checked {
-    /// The one against which the tuned choice does worst.
+    /// The other algorithm against which the tuned choice does worst.
     pub fn worst(&self) -> Option<&Rival> {
         let all = self.others.iter();
         all.max_by(|a, b| {
@@ -76,26 +76,26 @@ impl Checked {
         })
     }
 
-    /// Whether some other is [faster](Rival::is_faster).
+    /// Whether another algorithm is [faster](Rival::is_faster).
     pub fn is_slower(&self) -> bool {
         self.others.iter().any(Rival::is_faster)
     }
 
-    /// Whether it is faster than the built-in choice beyond the interval.
+    /// Whether the tuned choice is faster than the built-in one beyond the interval.
     pub fn beats_built_in(&self) -> bool {
         let built_in = self.others.iter().find(|r| r.name == candidates::BUILT_IN);
         built_in.is_some_and(|rival| rival.interval.1 < 1.0)
     }
 }
 
-/// An algorithm for all sizes of an operation.
+/// The tuned choices of an operation, compared with the one algorithm that is best over all its sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Static {
     /// The operation.
     pub operation: &'static str,
-    /// The algorithm that does best over all sizes: with the least geometric mean of its times.
+    /// The algorithm with the least geometric mean of its times relative to the tuned choices.
     pub best: &'static str,
-    /// How many times as long the tuned choices take as that, at each size: bytes, median, interval.
+    /// How many times as long the tuned choice takes as the best algorithm, at each size: bytes, median, interval.
     pub by_size: Vec<(usize, f64, (f64, f64))>,
 }
 
@@ -110,8 +110,9 @@ impl Static {
     }
 }
 
-/// Races each tuned choice of `outcome`, of a team of this `search_space`, against all that the team can run, `budget` in all.
-/// The replicates of one race are as far apart as a replicate of each other one takes, so no moment decides.
+/// Races each tuned choice of `outcome`, of a team of this `search_space`, against all algorithms that the team can
+/// run, within a total time of `budget`. Races take turns replicate by replicate, so a disturbance of the machine
+/// does not decide a race.
 ///
 /// # Errors
 ///
@@ -151,7 +152,7 @@ pub fn check(
                 break;
             }
             let replicates = trial.test.replicates();
-            // The first replicate of a sequential test begins by itself.
+            // A new sequential test is in its first replicate already.
             if trial.begun && (replicates >= trial.replicates() || !trial.test.next_replicate()) {
                 continue;
             }
@@ -176,18 +177,18 @@ pub fn check(
     Ok(trials.iter().filter_map(Trial::checked).collect())
 }
 
-/// Part of a replicate's time that its rounds get; the rest is for making teams and verifying them.
+/// Part of a replicate's time that its rounds get; the rest goes to making teams and verifying them.
 const ROUNDS_PART: f64 = 0.7;
 
-/// Less time is not worth the preparation of a replicate.
+/// The least time that a replicate's rounds get: less is not worth the preparation.
 const REPLICATE_TIME_LEAST: Duration = Duration::from_millis(5);
 
-/// A tuned choice on trial.
+/// The race of a tuned choice against the other algorithms.
 struct Trial {
     operation: Operation,
     bytes: usize,
     subject: Subject,
-    /// The tuned one first.
+    /// The algorithms of `contenders`, the tuned choice first.
     algorithms: Vec<Asked>,
     built_in: &'static str,
     left_out: Vec<LeftOut>,
@@ -219,7 +220,7 @@ impl Trial {
             true => REPLICATES_LONG,
             false => HEATS,
         };
-        // Nobody leaves but clear losers: a little slower is what is asked about.
+        // Only clear losers leave, since the check asks about small differences.
         let rules = Rules {
             worse: 0.2,
             alike: -1.0,
@@ -250,7 +251,7 @@ impl Trial {
         self.test.rules().replicates
     }
 
-    /// Of the time: long data have more replicates, and rounds that take longer.
+    /// The race's share of the time: long data have more replicates, and rounds that take longer.
     fn share(&self) -> f64 {
         match self.bytes > SHORT_BYTES_MAX {
             true => 5.0,
@@ -258,7 +259,7 @@ impl Trial {
         }
     }
 
-    /// What came of it; `None` where the tuned choice was not timed.
+    /// The result; `None` where the tuned choice was not timed.
     fn checked(&self) -> Option<Checked> {
         let (tuned_ns, _) = self.test.summary(0)?;
         let rival = |at: usize| {
@@ -285,7 +286,8 @@ impl Trial {
     }
 }
 
-/// The tuned choice, first, and all that run something else; and those that do not, with the reason.
+/// The algorithms that race, the tuned choice first, and those left out, each with the reason: the team cannot run
+/// it, or one that races runs the same.
 fn rivals(
     operation: Operation,
     bytes: usize,
@@ -322,7 +324,7 @@ fn rivals(
     (all, left_out)
 }
 
-/// For each operation the algorithm that is best over all sizes, and the tuned choices against it.
+/// For each operation the algorithm that is best over all sizes, and the tuned choices compared with it.
 pub fn statics(checked: &[Checked]) -> Vec<Static> {
     let mut operations: Vec<&'static str> = checked.iter().map(|c| c.operation).collect();
     operations.dedup();
@@ -331,7 +333,7 @@ pub fn statics(checked: &[Checked]) -> Vec<Static> {
             .iter()
             .filter(|c| c.operation == operation)
             .collect();
-        // By what it runs: the built-in choice is an algorithm too.
+        // Compares algorithms by what runs: the built-in choice stands for an algorithm.
         let against = |c: &Checked, name: &str| {
             let real = |name| match name {
                 candidates::BUILT_IN => c.built_in,
@@ -422,7 +424,7 @@ mod tests {
         let found = statics(&all);
         assert_eq!((found.len(), found[0].best), (1, "owners"));
         assert_eq!(found[0].faster_at(), [8, 512]);
-        // An algorithm that could not run at some size is none for all.
+        // An algorithm that could not run at some size is not best over all sizes.
         let all = [
             checked(8, "trees", &[("ring", 1.5)]),
             checked(64, "trees", &[]),

@@ -1,4 +1,4 @@
-//! What models of a machine say of a call: bounds of the symbolic model, and the simulated machine.
+//! Forecasts of a call's time: bounds of the symbolic model, and the time on the simulated machine.
 
 use corecast_bench::Forecast;
 use corecast_collectives::{BarrierPlan, Plans, PlansError};
@@ -14,22 +14,22 @@ use thiserror::Error;
 
 use crate::modelled::Modelled;
 
-/// Why models say nothing of a call.
+/// Why there is no forecast of a call.
 #[derive(Debug, Error)]
 pub enum ForecastError {
     /// The machine cannot be simulated.
     #[error("{0}")]
     Machine(String),
-    /// The collective has no such call, or these ranks cannot run it.
+    /// The collective has no such algorithm, or these ranks cannot run it.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The simulated machine refuses it.
+    /// The simulated machine cannot run the call.
     #[error(transparent)]
     Simulated(#[from] SimError),
     /// The plans do not belong together.
     #[error(transparent)]
     Plans(#[from] PlansError),
-    /// More data than are simulated.
+    /// There are more data than are simulated.
     #[error(
         "--size {size}: the data of {ranks} ranks are beyond the {most} bytes that are simulated"
     )]
@@ -38,7 +38,7 @@ pub enum ForecastError {
         size: usize,
         /// Members of the team.
         ranks: usize,
-        /// Bytes of all ranks together that are simulated at most.
+        /// The most bytes of all ranks together that are simulated.
         most: usize,
     },
 }
@@ -46,14 +46,15 @@ pub enum ForecastError {
 /// A team on its machine, as the models see it.
 #[derive(Debug)]
 pub struct Forecaster {
-    /// Where messages were measured that come alone.
+    /// The machine with measured messages; `None` where messages that come alone were not measured.
     measured: Option<MeasuredMachine>,
     name: String,
     costs: CostModel,
 }
 
 impl Forecaster {
-    /// Of ranks on `threads`, each on its own; `None` where there are too many ranks, or a thread without costs.
+    /// A forecaster for ranks on `threads`, each on its own; `None` where there are too many ranks, or a thread has no
+    /// costs.
     ///
     /// # Errors
     ///
@@ -67,11 +68,11 @@ impl Forecaster {
         }))
     }
 
-    /// Of one call over `plans` with blocks of `size` bytes.
+    /// Forecasts one call over `plans` with blocks of `size` bytes.
     ///
     /// # Errors
     ///
-    /// A call that these ranks cannot do.
+    /// These ranks cannot do the call.
     pub fn call(
         &self,
         collective: Collective,
@@ -107,7 +108,8 @@ impl Forecaster {
         Ok(bounds.transpose()?)
     }
 
-    /// Bounds of one algorithm in nanoseconds, the upper one where there is one; `None` where there are none.
+    /// Lower and upper bound of one algorithm's time in nanoseconds. There may be no upper bound; `None` where there
+    /// are no bounds.
     pub fn bounds(
         &self,
         collective: Collective,
@@ -120,12 +122,12 @@ impl Forecaster {
         Some((bounds.t_min, bounds.finite_t_max()))
     }
 
-    /// Of a plan, with `size` bytes where it carries data; `None` where its members share lines, of which
-    /// nothing was measured.
+    /// Forecasts a plan, with `size` bytes where it carries data; `None` where its members share lines, whose costs
+    /// are not measured.
     ///
     /// # Errors
     ///
-    /// As [`call`](Self::call).
+    /// These ranks cannot do the call.
     pub fn plan(&self, plan: &Plan, size: usize) -> Result<Option<Forecast>, ForecastError> {
         let plans = match &plan.shape {
             Shape::Tree(tree) => Plans::of_tree(tree),
@@ -147,11 +149,11 @@ impl Forecaster {
     }
 }
 
-/// The call of these plans, with blocks of `size` bytes.
+/// The job of the simulator that runs `collective` over these plans, with blocks of `size` bytes.
 ///
 /// # Errors
 ///
-/// An algorithm that the collective does not have, or that these ranks cannot run; more data than are simulated.
+/// The collective does not have the algorithm, these ranks cannot run it, or there are more data than are simulated.
 pub fn job(
     collective: Collective,
     algorithm: Option<&str>,
@@ -166,7 +168,7 @@ pub fn job(
     Ok(Job::new(&call, plans)?)
 }
 
-/// What a rank brings, or the root of a scatter for all, with blocks of `size`.
+/// Bytes that a rank contributes, or the root of a scatter for all ranks, with blocks of `size` bytes.
 fn bytes(collective: Collective, size: usize, ranks: usize) -> Result<usize, ForecastError> {
     let most = 1 << 30;
     let bytes = size

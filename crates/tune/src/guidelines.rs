@@ -1,10 +1,10 @@
-//! What must hold between operations, whatever the machine: no operation may be slower than others that do its work.
+//! Guidelines that hold on every machine: no operation may be slower than a combination of others that does its work.
 //!
 //! Source: Träff, Gropp and Thakur 2010, *Self-consistent MPI performance guidelines*; Hunold and Carpen-Amarie
 //! 2018 on tuning by them.
 //!
-//! Times of different races come from different moments, so what looks like a violation is suspected only: a race
-//! of what is blamed against the remedy decides.
+//! Times of different races come from different moments, so an apparent violation is a suspicion only: a race of
+//! the slow algorithm against the remedies decides.
 
 use crate::candidates::Asked;
 use corecast_bench::sized::Operation;
@@ -23,7 +23,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// One after the other.
+    /// The time of one operation after another.
     fn and(self, other: Self) -> Self {
         Self {
             ns: self.ns + other.ns,
@@ -33,18 +33,18 @@ impl Time {
     }
 }
 
-/// What the tuned operations take, by operation and bytes of a block.
+/// Times of the tuned operations, by operation and bytes of a block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Number of ranks.
     pub ranks: usize,
-    /// Whether a barrier's time is that of a barrier and a broadcast of one word behind it.
+    /// Whether the time of a barrier includes a broadcast of one word after it.
     pub barriers_are_followed: bool,
-    /// By name of the operation and size: what runs there, and its time.
+    /// The algorithm that runs and its time, by the operation's name and size.
     times: BTreeMap<(&'static str, usize), (Asked, Time)>,
 }
 
-/// Slack of a comparison beyond both intervals.
+/// Relative slack of a comparison beyond both intervals.
 pub const SLACK: f64 = 0.05;
 
 /// A guideline that seems not to hold.
@@ -54,37 +54,37 @@ pub struct Suspect {
     pub operation: Operation,
     /// Its size.
     pub bytes: usize,
-    /// What it takes, in nanoseconds.
+    /// Its median time, in nanoseconds.
     pub ns: f64,
-    /// What it should not take longer than.
+    /// The time that it should not exceed, in nanoseconds.
     pub bound_ns: f64,
-    /// What that is.
+    /// The operations that set this bound, in words.
     pub bound: String,
     /// Algorithms to race in its place.
     pub remedies: Vec<Asked>,
 }
 
-/// What became of a suspicion.
+/// The result of a suspicion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The operation.
     pub operation: &'static str,
     /// Its size in bytes.
     pub bytes: usize,
-    /// What it took, in nanoseconds.
+    /// Its median time before, in nanoseconds.
     pub measured_ns: f64,
-    /// What it should not have taken longer than.
+    /// The time that it should not have exceeded, in nanoseconds.
     pub bound_ns: f64,
-    /// What that is.
+    /// The operations that set this bound, in words.
     pub bound: String,
-    /// The algorithm that took its place, where one did.
+    /// The algorithm that replaced the slow one; `None` where none did.
     pub mended_by: Option<String>,
-    /// What was done about it, and what came of it.
+    /// What was done about the violation, and the result, for the reader of a report.
     pub said: String,
 }
 
 impl Table {
-    /// An empty one.
+    /// An empty table for so many ranks.
     pub fn new(ranks: usize) -> Self {
         Self {
             ranks,
@@ -93,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Enters what an operation takes.
+    /// Sets the algorithm and time of an operation at a size.
     pub fn set(&mut self, operation: Operation, bytes: usize, asked: Asked, time: Time) {
         self.times.insert((operation.name(), bytes), (asked, time));
     }
@@ -104,7 +104,8 @@ impl Table {
             .map(|(_, time)| *time)
     }
 
-    /// The least known size of at least `bytes`: what is not slower than that is not slower than less.
+    /// The time at the least known size of at least `bytes`. It bounds the time of `bytes` from above, as fewer bytes
+    /// take no longer.
     fn at_least(&self, operation: Operation, bytes: usize) -> Option<Time> {
         let name = operation.name();
         let mut above = self.times.range((name, bytes)..=(name, usize::MAX));
@@ -131,7 +132,7 @@ impl Table {
         found
     }
 
-    /// A barrier is not slower than an allreduce of one word.
+    /// Guideline: a barrier is not slower than an allreduce of one word.
     fn barrier(&self, found: &mut Vec<Suspect>) {
         let (Some(barrier), Some(mut bound)) = (
             self.get(Operation::Barrier, 0),
@@ -152,7 +153,7 @@ impl Table {
         found.extend(suspect(barrier, bound, said, remedies.into()));
     }
 
-    /// An operation is not slower than two others that together do the same.
+    /// Guideline: an operation is not slower than others that together do its work.
     fn in_parts(&self, operation: Operation, bytes: usize, time: Time) -> Option<Suspect> {
         let n = self.ranks;
         let (parts, remedy): (Vec<(Operation, usize)>, &'static str) = match operation {
@@ -192,7 +193,7 @@ impl Table {
         suspect((operation, bytes, time), bound, said, vec![Some(remedy)])
     }
 
-    /// More bytes are not faster than less.
+    /// Guideline: more bytes are not faster than fewer.
     fn monotone(&self, operation: Operation, found: &mut Vec<Suspect>) {
         let sizes = self.sizes(operation);
         for (at, &(bytes, asked, time)) in sizes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Races of teams of threads on this machine, by the engines of [`corecast_bench`].
+//! Runs races of teams of threads on this machine, with the engines of [`corecast_bench`].
 
 use crate::racer::{Contender, RaceFailed, Racer, Subject, Synchrony};
 use crate::sequential_test::SequentialTest;
@@ -10,26 +10,26 @@ use corecast_team::Options;
 use corecast_wire::WaitConfig;
 use std::time::{Duration, Instant};
 
-/// Bytes of buffers of one contender beyond which it does not race: several race at a time.
+/// The most bytes of buffers that one contender may have, since several contenders race at a time.
 const FOOTPRINT_MAX: usize = 512 << 20;
 
-/// Operations that are checked before one is timed; `CHECKS_LONG` for data from `LONG_BYTES` on.
+/// Operations that are verified before a contender is timed; `CHECKS_LONG` for data of more than `LONG_BYTES`.
 const CHECKS: u64 = 16;
 const CHECKS_LONG: u64 = 2;
 const LONG_BYTES: usize = 256 << 10;
 
-/// Time that the operations of a batch should take together. Each of short ones also waits for its start, ten
-/// times as long as it takes.
+/// Time that the operations of a batch take together. In a batch of short operations each also waits for its start,
+/// ten times as long as it takes.
 const BATCH_SHORT: Duration = Duration::from_micros(60);
 const BATCH: Duration = Duration::from_micros(300);
 
-/// Rounds that do not count.
+/// Rounds at the beginning of a race that do not count.
 const WARM_UP_ROUNDS: usize = 1;
 
-/// Teams of threads on given placements.
+/// A [`Racer`] whose teams are threads on given placements.
 pub struct Hardware<'a> {
     placements: Vec<CpuPlacement>,
-    /// Hardware threads that the ranks share.
+    /// Number of hardware threads that the ranks use together.
     usable: usize,
     synchrony: Synchrony,
     options: Options,
@@ -38,8 +38,8 @@ pub struct Hardware<'a> {
 }
 
 impl<'a> Hardware<'a> {
-    /// A rank on each of `placements`, which are `usable` hardware threads together. `options` are those that teams
-    /// have here whatever is tuned; `interrupted` is asked between rounds.
+    /// A racer with a rank on each of `placements`, which are `usable` hardware threads together. `options` are those
+    /// that every team has; `interrupted` is called between rounds and ends a race if it returns true.
     pub fn new(
         placements: Vec<CpuPlacement>,
         usable: usize,
@@ -104,7 +104,7 @@ impl<'a> Hardware<'a> {
     }
 }
 
-/// How a race is measured; `waits` if each operation waits for its start.
+/// The settings by which a race is measured; `waits` tells whether each operation waits for its start.
 fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
     let long = subject.bytes() > LONG_BYTES;
     Settings {
@@ -116,25 +116,25 @@ fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
         warm_up_rounds: WARM_UP_ROUNDS,
         rounds_min: 1,
         rounds_max: usize::MAX,
-        // The sequential test says when it is enough.
+        // The sequential test ends the race.
         precision: 0.0,
         budget: limit,
         ..Settings::default()
     }
 }
 
-/// Placement and time limit of a replicate.
+/// A replicate of a race: one set of teams and buffers, and the rounds timed with them.
 pub(crate) struct Replicate<'a> {
     pub(crate) placements: &'a [CpuPlacement],
-    /// Whether operations begin at one instant.
+    /// Whether all ranks begin an operation at the same instant.
     pub(crate) strict: bool,
     pub(crate) limit: Duration,
     pub(crate) interrupted: &'a dyn Fn() -> bool,
 }
 
 impl Replicate<'_> {
-    /// Holds it between the contenders that are still racing, whom `entrant` makes: each time another one first, as memory goes to
-    /// who comes first.
+    /// Runs the replicate among the contenders that are still racing, which `entrant` makes. Another one is first in
+    /// each replicate, since the first gets its memory first.
     pub(crate) fn hold<'e>(
         &self,
         subject: Subject,
@@ -190,7 +190,7 @@ impl Replicate<'_> {
     }
 }
 
-/// Largest power of two of bytes at which the buffers of `operation` fit memory.
+/// The largest power of two of bytes at which the buffers of `operation` stay within [`FOOTPRINT_MAX`].
 pub(crate) fn bytes_max(operation: Operation, ranks: usize) -> usize {
     let fits = |&bytes: &usize| {
         let task = Task {

@@ -1,4 +1,4 @@
-//! What was tuned, in the profile of this machine.
+//! Stores the result of a tuning in the profile of this machine.
 
 use std::path::PathBuf;
 
@@ -22,19 +22,19 @@ pub struct TunedTeam<'a> {
     pub planned: &'a Planned,
     /// Whether each rank stayed on its hardware thread.
     pub pinned: bool,
-    /// Threads or processes.
+    /// Whether its ranks were threads or processes.
     pub mode: Mode,
-    /// What came of the races.
+    /// The result of the races.
     pub outcome: &'a Outcome,
 }
 
-/// Adds what was found to the profile of this machine, and says where that lies.
+/// Adds the result to the profile of this machine, and returns the path of the profile.
 ///
-/// Of operations that were not tuned now, what was known before stays.
+/// Earlier results for operations that were not tuned now stay in the profile.
 ///
 /// # Errors
 ///
-/// A profile that cannot be written.
+/// The profile cannot be written.
 pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
     let here = corecast_machine::discover();
     let machine = &here.machine;
@@ -62,7 +62,7 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
             },
         )
     };
-    // Of operations that were not tuned now, what was known before stays.
+    // Earlier results for operations that were not tuned now stay, unless they are stale.
     let same = |old: &&Tuning| {
         (&old.threads, old.pinned, old.mode, old.synchronisation)
             == (&kept.threads, kept.pinned, kept.mode, kept.synchronisation)
@@ -89,7 +89,7 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
     store.save_profile(machine, &profile)
 }
 
-/// An operation with its ranges and their races.
+/// The profile's record of an operation: its ranges, each with its races.
 fn tuned_operation(tuned: &Tuned) -> TunedOperation {
     let mut before = None;
     let range = |range: &Range| {
@@ -133,7 +133,7 @@ fn size_race(point: &Point) -> SizeRace {
     }
 }
 
-/// The races of plans.
+/// The profile's records of the races of plans.
 fn plans(tuned: &TunedTeam<'_>) -> Vec<ProfileEntry> {
     let mut entries = Vec::new();
     for choice in &tuned.planned.choices {
@@ -148,7 +148,7 @@ fn plans(tuned: &TunedTeam<'_>) -> Vec<ProfileEntry> {
             .filter_map(|raced| candidate(choice, raced))
             .collect();
         candidates.sort_by(|a, b| a.measured_ns.total_cmp(&b.measured_ns));
-        // Where an algorithm has won, the plan is that of whatever is not asked for.
+        // Where an algorithm without a plan has won, the fastest plan stands for the operation.
         let won = &race.candidates[race.winner].name;
         let winner = candidates.iter().find(|c| c.pattern == *won);
         let Some(winner) = winner.or(candidates.first()) else {
@@ -164,7 +164,7 @@ fn plans(tuned: &TunedTeam<'_>) -> Vec<ProfileEntry> {
     entries
 }
 
-/// A plan that ran; `None` for algorithms, and for plans that did not work.
+/// The profile's record of a plan that raced; `None` for algorithms, and for plans that failed.
 fn candidate(choice: &Choice, raced: &Raced) -> Option<RacedCandidate> {
     let mut all = choice.candidates.iter();
     let plan = all.find(|plan| plan.pattern.to_string() == raced.name)?;

@@ -1,5 +1,5 @@
-//! Corecast's autotuner: the model proposes a handful, races on the hardware decide, and what comes of it is a table
-//! of algorithms by operation and length.
+//! Corecast's autotuner: the model proposes a few algorithms, races on the hardware decide between them, and the
+//! result is a table of algorithms by operation and length.
 //!
 //! ```text
 //! field ──► racer ──► judge ──► outcome ──► guidelines ──► ranges
@@ -9,19 +9,19 @@
 //!
 //! | part | holds |
 //! | --- | --- |
-//! | [`tuner`] | the order of it all, and who gets how much time |
-//! | [`search_space`], [`planned`] | what a team can be made of: plans and waits |
-//! | [`candidates`] | who races for an operation at a size, and who does not and why |
-//! | [`predict`], [`modelled`] | what the simulated machine says |
-//! | [`forecast`] | what all models say of a call, beside what is measured |
-//! | [`measure`] | what messages, calls and waits cost on this machine, now |
-//! | [`racer`] | where races are run: a trait |
-//! | [`hardware`], [`sessions`] | teams of threads, and of processes, on this machine |
-//! | [`test`], [`betting_martingale`] | the sequential test |
-//! | [`guidelines`] | what must hold between operations |
-//! | [`ranges`] | from sizes to lengths |
-//! | [`outcome`], [`keep`] | what came of it, and its place in the profile |
-//! | [`check`] | a tuned team against every algorithm, anew |
+//! | [`tuner`] | the order of all races, and the time that each gets |
+//! | [`search_space`], [`planned`] | the plans and ways to wait that a team can have |
+//! | [`candidates`] | the algorithms that race for an operation at a size, and why the others do not |
+//! | [`predict`], [`modelled`] | times on the simulated machine |
+//! | [`forecast`] | times and bounds of all models for one call, shown beside measured times |
+//! | [`measure`] | measured costs of messages, calls and waits on this machine |
+//! | [`racer`] | the trait of what runs races |
+//! | [`hardware`], [`sessions`] | races of teams of threads, and of processes, on this machine |
+//! | [`sequential_test`], [`betting_martingale`] | the test that ends a race |
+//! | [`guidelines`] | inequalities that must hold between operations |
+//! | [`ranges`] | ranges of lengths from the winners at raced sizes |
+//! | [`outcome`], [`keep`] | the result, and how it is stored in the profile |
+//! | [`check`] | new races of a tuned team against every algorithm |
 //! | [`contest`] | races of a team's plans, without tuning |
 //!
 //! Source: Nishtala and Yelick 2009, *Optimizing Collective Communication on Multicores*, whose tuner searches trees,

@@ -1,4 +1,4 @@
-//! What messages and calls cost on this machine, now.
+//! Measures the costs of messages, calls and waits on this machine.
 
 use corecast::store::{Store, Stored};
 use corecast_bench::calls::{self, CallsError};
@@ -14,10 +14,10 @@ use thiserror::Error;
 /// Why a machine could not be measured.
 #[derive(Debug, Error)]
 pub enum MeasureError {
-    /// The machine has changed since.
+    /// The machine has changed since it was discovered.
     #[error("this machine")]
     Machine(#[source] FileError),
-    /// What was found makes no machine file.
+    /// The measured values make no valid machine file.
     #[error(transparent)]
     File(#[from] FileError),
     /// Calls could not be timed.
@@ -28,14 +28,14 @@ pub enum MeasureError {
     Probe(#[from] ProbeError),
 }
 
-/// Hardware threads on which calls are measured: all are alike, but the host may be busy on one of them.
+/// Number of hardware threads on which calls are measured: all are alike, but the host may be busy on one of them.
 const CALLERS: usize = 2;
 
-/// The machine file of a measurement, with what `operations` take where nobody else takes part.
+/// The machine file of a measurement, with the times of `operations` in a team of one rank.
 ///
 /// # Errors
 ///
-/// A machine that was changed since; threads that cannot be had.
+/// The machine has changed since, or a thread cannot be pinned.
 pub fn with_calls(
     measurement: &Measurement,
     basis: Basis,
@@ -52,12 +52,12 @@ pub fn with_calls(
     Ok(file.with_messages(messages)?)
 }
 
-/// Adds to `file` what waiting costs, by which teams decide how to wait. The rest of what an earlier
-/// measurement in depth of these threads found, and `store` has, is kept.
+/// Adds to `file` the costs of waiting, from which teams decide how to wait. If `store` has an earlier measurement
+/// in depth of these threads, the rest of it is kept.
 ///
 /// # Errors
 ///
-/// Threads that cannot be had.
+/// A thread cannot be pinned.
 pub fn with_waits(file: MachineFile, store: Option<&Store>) -> Result<MachineFile, MeasureError> {
     if file.threads().len() < 2 {
         return Ok(file);
@@ -74,11 +74,11 @@ pub fn with_waits(file: MachineFile, store: Option<&Store>) -> Result<MachineFil
     Ok(file.with_deep(found)?)
 }
 
-/// Measures `threads` of this machine.
+/// Measures the messages between `threads` of this machine, and the calls of `operations`.
 ///
 /// # Errors
 ///
-/// Threads that cannot be pinned, and whatever else the probe says.
+/// A thread cannot be pinned, or the probe fails otherwise.
 pub fn now(
     machine: &Machine,
     threads: &[u32],

@@ -1,30 +1,30 @@
-//! A team on its machine, as the models see it: what its messages take, and what it runs unasked.
+//! A team on its machine, as the models see it.
 
 use corecast_model::{CostModel, MachineFile, Place};
 use corecast_sim::measured::MeasuredMachine;
 
-/// Most ranks: simulations and bounds take time by the square of them.
+/// The most ranks of a team that is modelled: simulations and bounds take time by the square of the ranks.
 pub const RANKS_MAX: usize = 64;
 
-/// Bytes of a post on the simulated machine; on the real one it has a body too.
+/// Bytes that a published line holds on the simulated machine; on a real one longer data follow in a body.
 pub const PUBLISH_BYTES: usize = 56;
 
-/// Ranks on threads of their own.
+/// A team whose ranks each have a hardware thread of their own.
 #[derive(Debug)]
 pub struct Modelled {
-    /// What messages between them take that come one after the other.
+    /// Costs of messages that come one after the other.
     pub costs: CostModel,
-    /// The simulated machine, where messages were measured that come alone.
+    /// The simulated machine; `None` where messages that come alone were not measured.
     pub measured: Option<MeasuredMachine>,
 }
 
 impl Modelled {
-    /// Of ranks on `threads`, each on its own; `None` where there is one rank or more than [`RANKS_MAX`], or a thread
-    /// without costs.
+    /// The model of ranks on `threads`, each on its own; `None` where there is one rank or more than [`RANKS_MAX`], or
+    /// a thread has no costs.
     ///
     /// # Errors
     ///
-    /// Why this machine cannot be simulated.
+    /// A message that says why this machine cannot be simulated.
     ///
     /// # Cost
     ///

@@ -1,4 +1,4 @@
-//! What was tuned: who raced, who won, and what holds for which sizes.
+//! The result of a tuning: contenders with their times, winners, and the algorithm for each range of sizes.
 
 use crate::candidates::{Asked, CandidateSet, LeftOut, Proposal, name};
 use crate::guidelines::Finding;
@@ -9,12 +9,12 @@ use corecast_collectives::Plans;
 use corecast_wire::WaitConfig;
 use serde::{Serialize, Serializer};
 
-/// How one contender fared.
+/// The result of one contender.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Raced {
     /// Its name in the race.
     pub name: String,
-    /// What the model says, in nanoseconds.
+    /// The predicted time in nanoseconds, where the model has one.
     pub predicted_ns: Option<f64>,
     /// Median of its samples, in nanoseconds; absent where it failed.
     pub measured_ns: Option<f64>,
@@ -22,13 +22,14 @@ pub struct Raced {
     pub interval_ns: Option<(f64, f64)>,
     /// Rounds in which it took part.
     pub rounds: usize,
-    /// How many times as long as the winner, round by round.
+    /// How many times as long as the winner it takes: the median over rounds.
     pub ratio: Option<f64>,
-    /// When and why it left the race before its end.
+    /// When and why it left the race before the end; `None` if it stayed.
     pub left: Option<String>,
 }
 
-/// All contenders of a race by their names, in the order given; `winner` is what the others are related to.
+/// The results of all contenders of a race, in the order of `names`, which are names and predicted times. Ratios are
+/// relative to `winner`.
 pub(crate) fn raced(
     test: &SequentialTest,
     names: &[(String, Option<f64>)],
@@ -62,37 +63,37 @@ pub(crate) fn raced(
 /// A race of plans, or of ways to wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TeamRace {
-    /// What was chosen among: `barrier plan`, `waits`, …
+    /// The kind of race: `barrier`, `broadcast tree`, `reduce tree` or `waits`.
     pub what: String,
-    /// What was raced.
+    /// The operation that was timed.
     pub subject: String,
-    /// All that ran; what a team would have unasked first.
+    /// The contenders; the first is what an untuned team has.
     pub candidates: Vec<Raced>,
-    /// Place of the winner among them.
+    /// Index of the winner in `candidates`.
     pub winner: usize,
 }
 
-/// An operation at one size.
+/// The race of an operation at one size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Bytes of a block; 0 for a barrier.
     pub bytes: usize,
-    /// All that ran; the built-in choice first.
+    /// The contenders, the built-in choice first.
     pub candidates: Vec<Raced>,
-    /// Their algorithms.
+    /// The algorithms of `candidates`, in the same order.
     pub algorithms: Vec<Asked>,
     /// Algorithms that were not raced, with reasons.
     pub left_out: Vec<LeftOut>,
-    /// Place of the chosen one among the candidates.
+    /// Index of the chosen algorithm in `candidates`.
     pub chosen: usize,
-    /// Whether the race was decided, or out of time or rounds.
+    /// Whether the race was decided; if not, it ran out of time or rounds.
     pub decided: bool,
-    /// Where a guideline put the chosen one in the place of another.
+    /// Why a guideline replaced the race's winner by the chosen algorithm; `None` if it did not.
     pub mended: Option<String>,
 }
 
 impl Point {
-    /// What a race of `candidate_set` came to; `None` where nobody was timed.
+    /// The result of a race of `candidate_set`; `None` where no contender was timed.
     pub(crate) fn of(
         bytes: usize,
         candidate_set: &CandidateSet,
@@ -117,12 +118,12 @@ impl Point {
         self.algorithms[self.chosen]
     }
 
-    /// How the chosen one fared.
+    /// The result of the chosen algorithm.
     pub fn winner(&self) -> &Raced {
         &self.candidates[self.chosen]
     }
 
-    /// How many times as long as the chosen one `algorithm` takes, if it raced.
+    /// How many times as long as the chosen algorithm `algorithm` takes; `None` if it did not race.
     pub(crate) fn times(&self, algorithm: Asked) -> Option<f64> {
         let at = self.algorithms.iter().position(|one| *one == algorithm)?;
         let one = self.candidates[at].measured_ns?;
@@ -130,26 +131,26 @@ impl Point {
     }
 }
 
-/// An algorithm for all lengths up to one.
+/// A range of lengths and its algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Range {
-    /// Up to and including so many bytes of a block; `None`: all longer ones.
+    /// The longest blocks of the range, in bytes; `None` if the range has no upper end.
     pub up_to_bytes: Option<usize>,
     /// The algorithm.
     pub algorithm: Asked,
-    /// The size at which it was raced that stands for this range.
+    /// The largest raced size of this range, in bytes.
     pub size_raced: usize,
 }
 
-/// An operation at all its sizes.
+/// The tuning of an operation at all its sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tuned {
     /// The operation.
     #[serde(serialize_with = "by_name")]
     pub operation: Operation,
-    /// By size.
+    /// The races, in order of size.
     pub points: Vec<Point>,
-    /// What holds for which lengths.
+    /// The ranges of lengths with their algorithms, in order.
     pub ranges: Vec<Range>,
 }
 
@@ -165,23 +166,23 @@ fn by_name<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok,
     serializer.serialize_str(operation.name())
 }
 
-/// A whole tuning.
+/// The result of a whole tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How operations were kept apart.
+    /// Whether all ranks began each operation together, or operations ran back to back.
     pub synchrony: Synchrony,
-    /// Plans and waits.
+    /// The races of plans and of ways to wait.
     pub team: Vec<TeamRace>,
     /// The plans that won.
     pub plans: Plans,
-    /// The waits that won against those of teams of this size; `None`: these.
+    /// The way to wait that won; `None` if it is that of untuned teams of this size.
     pub wait_config: Option<WaitConfig>,
-    /// Operations of which all sizes were raced.
+    /// The tuned operations; one whose races were interrupted is not among them.
     pub operations: Vec<Tuned>,
-    /// What the guidelines found.
+    /// Suspected violations of guidelines, and what became of each.
     pub findings: Vec<Finding>,
-    /// Whether somebody ended it before its end.
+    /// Whether the tuning was interrupted.
     pub interrupted: bool,
-    /// What the reader should know.
+    /// Notes for the reader of a report.
     pub notes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What a planned team runs untuned, and the plans that may be better.
+//! The search space of a planned team: what it runs untuned, and the plans that may be better.
 
 use corecast::Planned;
 use corecast::choose::{Candidate, Choice};
@@ -8,11 +8,11 @@ use corecast_wire::WaitConfig;
 
 use crate::search_space::{Other, Rival, SearchSpace};
 
-/// Plans of an operation that race besides the team's own.
+/// Number of plans of an operation that race besides the team's own.
 const RIVALS: usize = 3;
 
-/// Raced where ranks share hardware threads, as no model knows well what a switch of context costs: few rounds,
-/// few messages, and two shapes between.
+/// Patterns that race where ranks share hardware threads. No model knows well what a switch of context costs, so
+/// these range from few rounds to few messages.
 const OVERSUBSCRIBED: [Pattern; 4] = [
     Pattern::Sequential,
     Pattern::Binary,
@@ -20,7 +20,7 @@ const OVERSUBSCRIBED: [Pattern; 4] = [
     Pattern::Dissemination { radix: 2 },
 ];
 
-/// The search space of a team that was planned; `known` if the model's times are of this machine.
+/// The search space of a team that was planned; `known` tells whether the model's times are of this machine.
 #[must_use]
 pub fn search_space(planned: &Planned, oversubscribed: bool, known: bool) -> SearchSpace {
     let [broadcast, reduce, barrier] = &planned.choices;
@@ -31,7 +31,7 @@ pub fn search_space(planned: &Planned, oversubscribed: bool, known: bool) -> Sea
     };
     let mut rivals = Vec::new();
     for choice in [barrier, broadcast, reduce] {
-        // The rank that a reduction of two ends at makes no other tree of it.
+        // All trees of two ranks are alike but for the root.
         if planned.plans.len() == 2 && choice.operation != Operation::Barrier {
             continue;
         }

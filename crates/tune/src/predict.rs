@@ -1,14 +1,14 @@
-//! What is known of an algorithm before anything is raced.
+//! Predictions of an algorithm's time, made before it races.
 
 use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
 
 pub use crate::simulated::Simulated;
 
-/// Tells what an algorithm would take.
+/// A model that predicts the time of an algorithm.
 pub trait Predict {
-    /// Nanoseconds of `operation` over `plans` by `algorithm`, with blocks of `bytes`, from or to rank 0; `None`
-    /// where that cannot be told.
+    /// Time in nanoseconds of `operation` over `plans` by `algorithm`, with blocks of `bytes`, from or to rank 0;
+    /// `None` where the model has no prediction.
     fn predict(
         &self,
         operation: Operation,

@@ -1,4 +1,4 @@
-//! Where contenders run: the hardware, or whatever a test puts in its place.
+//! The [`Racer`] runs races: on the hardware, or on a model of it in tests.
 
 use crate::sequential_test::SequentialTest;
 use corecast_bench::sized::{Operation, Task};
@@ -7,21 +7,21 @@ use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether operations are kept apart.
+/// Whether all ranks begin each timed operation together.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Synchrony {
-    /// All ranks begin at the same instant, after a barrier: what counts is when the last of them is done.
+    /// All ranks begin at the same instant, after a barrier, and a sample is the time until the last of them is done.
     #[default]
     Strict,
-    /// Operations one after the other: what counts is how many are done in a time.
+    /// Operations run back to back, and a sample is the mean time of one.
     Loose,
 }
 
 impl Synchrony {
-    /// As on the command line and in profiles.
+    /// The name on the command line and in profiles.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Strict => "strict",
@@ -30,13 +30,13 @@ impl Synchrony {
     }
 }
 
-/// What a race is about.
+/// The work that is timed in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// An operation at a size.
     Task(Task),
-    /// A barrier and then a broadcast of one element: where ranks share cores it matters to the one in which
-    /// order ranks come out of the other.
+    /// A barrier and then a broadcast of one element. Where ranks share cores, the order in which ranks leave the
+    /// barrier matters to the broadcast.
     BarrierThenBroadcast {
         /// Number of ranks.
         ranks: usize,
@@ -44,7 +44,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The operation that it stands for.
+    /// The operation that is raced.
     pub fn operation(&self) -> Operation {
         match self {
             Self::Task(task) => task.operation,
@@ -52,7 +52,7 @@ impl Subject {
         }
     }
 
-    /// Its bytes.
+    /// Bytes of a block; 0 for a barrier.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Task(task) => task.bytes,
@@ -70,21 +70,21 @@ impl std::fmt::Display for Subject {
     }
 }
 
-/// How a team is made.
+/// The plans, waits and algorithms of a team.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Form {
-    /// Over which plans.
+    /// The plans.
     pub plans: Arc<Plans>,
-    /// How members wait; `None`: as teams of this size do.
+    /// How members wait; `None` for the default of teams of this size.
     pub wait_config: Option<WaitConfig>,
-    /// By which algorithms.
+    /// The algorithms.
     pub algorithms: Algorithms,
 }
 
-/// One who takes part in a race.
+/// A contender of a race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contender {
-    /// Unique in its race.
+    /// The name, unique in its race.
     pub name: String,
     /// The team that it runs with.
     pub form: Form,
@@ -94,17 +94,17 @@ pub struct Contender {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{subject} was not raced: {reason}")]
 pub struct RaceFailed {
-    /// What it was about.
+    /// The name of the race's subject.
     pub subject: String,
-    /// What happened.
+    /// Why it could not be run.
     pub reason: String,
 }
 
-/// Holds up to `most` replicates, as many as `test` wants, which should take `limit` together.
+/// Runs up to `most` replicates, as many as `test` wants, which should take `limit` together.
 ///
 /// # Errors
 ///
-/// As [`Racer::race`].
+/// A replicate cannot be run at all.
 pub fn replicates(
     racer: &mut dyn Racer,
     subject: Subject,
@@ -117,7 +117,7 @@ pub fn replicates(
     let part = limit / most.max(1);
     loop {
         racer.race(subject, contenders, test, part)?;
-        // Checks take time too.
+        // Verification takes time beyond the limit of the rounds.
         let late = racer.now() - begin > limit.mul_f64(LATE);
         if late || racer.interrupted() || test.replicates() >= most || !test.next_replicate() {
             return Ok(());
@@ -125,18 +125,18 @@ pub fn replicates(
     }
 }
 
-/// How many times as long as planned replicates may take, their checks included, before no further one begins.
+/// No further replicate begins after this multiple of the planned time, which includes the time of checks.
 const LATE: f64 = 3.0;
 
-/// Runs races.
+/// Runs races, on the hardware or on a model of it.
 pub trait Racer {
-    /// Holds a replicate: makes teams of those `contenders` that are still in the race and verifies them, then runs rounds of
-    /// batches and shows each to `test` until the replicate is over, or `limit` has passed, or somebody interrupts. Who is
-    /// found wrong [fails](SequentialTest::fail).
+    /// Runs a replicate: makes teams of those `contenders` that are still in the race and verifies them, then times
+    /// rounds of batches and gives each to `test` until the replicate is over, `limit` has passed, or an interrupt
+    /// comes. A contender with wrong results [fails](SequentialTest::fail).
     ///
     /// # Errors
     ///
-    /// A race that cannot be held at all.
+    /// The race cannot be run at all.
     fn race(
         &mut self,
         subject: Subject,
@@ -148,12 +148,12 @@ pub trait Racer {
     /// Time since the tuning began.
     fn now(&self) -> Duration;
 
-    /// Whether somebody wants it to end.
+    /// Whether the user wants the tuning to end.
     fn interrupted(&self) -> bool {
         false
     }
 
-    /// Largest size (bytes of a block) at which `operation` fits memory.
+    /// The largest size (bytes of a block) at which `operation` fits memory.
     fn bytes_max(&self, operation: Operation) -> usize {
         let _ = operation;
         usize::MAX

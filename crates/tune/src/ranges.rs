@@ -1,17 +1,17 @@
-//! From the winners at raced sizes to ranges of lengths.
+//! Makes ranges of lengths from the winners at raced sizes.
 
 use crate::candidates::Asked;
 use crate::outcome::{Point, Range};
 
-/// Ranges that a table holds.
+/// The most ranges that a table holds.
 pub const RANGES_MAX: usize = 8;
 
-/// Where nobody knows how much slower another algorithm would be.
+/// Assumed ratio of the time of an algorithm that did not race at a size.
 const UNKNOWN: f64 = 10.0;
 
-/// Ranges of lengths for the algorithms chosen at `points`, which are in order of size. Lengths between two sizes
-/// belong to the nearer one in the geometric sense. Where that takes too many ranges, those go that are worth least,
-/// and their points change to the algorithm of a neighbour.
+/// Ranges of lengths for the algorithms chosen at `points`, which are in order of size. The limit between two sizes
+/// is their geometric mean. If there are more than [`RANGES_MAX`], the ranges whose removal costs least are
+/// removed: their points change to the algorithm of a neighbour.
 pub fn ranges(points: &mut [Point]) -> Vec<Range> {
     while runs(points).len() > RANGES_MAX {
         merge_cheapest(points);
@@ -29,13 +29,14 @@ pub fn ranges(points: &mut [Point]) -> Vec<Range> {
     (0..runs.len()).map(range).collect()
 }
 
-/// The geometric mean of two sizes in whole elements of 8 bytes: at least the smaller one, less than the larger.
+/// The geometric mean of two sizes in bytes, in whole elements of 8 bytes; at least the smaller size and less than
+/// the larger.
 pub fn between(small: usize, large: usize) -> usize {
     let mean = (small.max(1) as f64 * large as f64).sqrt() as usize / 8 * 8;
     mean.clamp(small, large.saturating_sub(1).max(small))
 }
 
-/// First and last points of neighbours with the same algorithm.
+/// Runs of neighbouring points with the same algorithm, each as the indices of its first and last point.
 fn runs(points: &[Point]) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for (at, point) in points.iter().enumerate() {
@@ -47,7 +48,7 @@ fn runs(points: &[Point]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// Gives the run that loses least by it the algorithm of a neighbour.
+/// Changes one run to the algorithm of a neighbour: the run that loses least time by it.
 fn merge_cheapest(points: &mut [Point]) {
     let runs = runs(points);
     let mut cheapest: Option<(f64, usize, Asked)> = None;
@@ -70,7 +71,7 @@ fn merge_cheapest(points: &mut [Point]) {
         match point.algorithms.iter().position(|one| *one == algorithm) {
             Some(chosen) => point.chosen = chosen,
             None => {
-                // It did not race here, and stands with what is not known of it.
+                // The algorithm did not race at this size, so its times are unknown.
                 point.algorithms.push(algorithm);
                 let mut raced = point.candidates[point.chosen].clone();
                 raced.name = crate::candidates::name(algorithm).to_owned();
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn too_many_ranges_lose_the_one_worth_least() {
-        // Winners alternate; at 512 bytes it matters least.
+        // Winners alternate, and at 512 bytes the choice matters least.
         let mut points: Vec<Point> = (0..10)
             .map(|at| {
                 let loss = if at == 6 { 1.01 } else { 1.5 };

@@ -1,32 +1,32 @@
-//! What a user asks a tuning for: operations, sizes, and how much time there is.
+//! The request of a tuning: operations, sizes, and time.
 
 use crate::racer::Synchrony;
 use crate::sequential_test::Rules;
 use corecast_bench::sized::Operation;
 use std::time::Duration;
 
-/// What is to be tuned.
+/// The request of a tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneRequest {
-    /// Which operations.
+    /// The operations to tune.
     pub operations: Vec<Operation>,
     /// Sizes in bytes of a block, multiples of 8; barriers have none.
     pub sizes: Vec<usize>,
-    /// How operations are kept apart.
+    /// Whether all ranks begin each timed operation together.
     pub synchrony: Synchrony,
-    /// Contenders of a race at most, where the model tells them apart: with blocks of up to
-    /// [`SHORT_BYTES_MAX`](crate::candidates::SHORT_BYTES_MAX).
+    /// The most contenders of a race with blocks of up to
+    /// [`SHORT_BYTES_MAX`](crate::candidates::SHORT_BYTES_MAX), which the model can rank.
     pub most: usize,
     /// Time for everything.
     pub budget: Duration,
-    /// When a race is over.
+    /// The rules that end a race.
     pub rules: Rules,
 }
 
-/// Sizes unless others are asked for.
+/// The default sizes, in bytes of a block.
 pub const SIZES: [usize; 8] = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20];
 
-/// Time for a tuning unless another one is asked for: with what comes before and after it stays under a minute.
+/// The default time for a tuning: together with the work before and after it, a command stays under a minute.
 pub const BUDGET: Duration = Duration::from_secs(50);
 
 impl Default for TuneRequest {

@@ -1,4 +1,4 @@
-//! What a team can be made of, besides algorithms: its own plans and waits, and others that may be better.
+//! The search space of a tuning besides algorithms: the team's own plans and waits, and others that may be better.
 
 use corecast_bench::sized::Operation;
 use corecast_collectives::preferences::TeamOutline;
@@ -6,19 +6,19 @@ use corecast_collectives::{Algorithms, BarrierPlan, Plans};
 use corecast_plan::Tree;
 use corecast_wire::WaitConfig;
 
-/// Which plan of a team.
+/// One of the three plans of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Of barriers.
+    /// The plan of barriers.
     Barrier,
-    /// Of broadcasts.
+    /// The tree of broadcasts.
     Broadcast,
-    /// Of reductions.
+    /// The tree of reductions.
     Reduce,
 }
 
 impl Part {
-    /// The operation by which it is raced.
+    /// The operation in which plans of this part race.
     pub const fn operation(self) -> Operation {
         match self {
             Self::Barrier => Operation::Barrier,
@@ -28,30 +28,30 @@ impl Part {
     }
 }
 
-/// A plan in the place of a team's own.
+/// A plan that can replace a team's own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Other {
-    /// Of barriers.
+    /// The plan of barriers.
     Barrier(BarrierPlan),
-    /// Of broadcasts.
+    /// The tree of broadcasts.
     Broadcast(Tree),
-    /// Of reductions.
+    /// The tree of reductions.
     Reduce(Tree),
 }
 
 /// A plan that may be better than a team's own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rival {
-    /// Its pattern.
+    /// The name of its pattern.
     pub name: String,
-    /// What the model says, in nanoseconds, where it can.
+    /// The predicted time in nanoseconds, where the model has one.
     pub predicted_ns: Option<f64>,
     /// The plan.
     pub plan: Other,
 }
 
 impl Rival {
-    /// Which plan it would take the place of.
+    /// The part of the team's plans that it would replace.
     pub fn part(&self) -> Part {
         match self.plan {
             Other::Barrier(_) => Part::Barrier,
@@ -60,11 +60,11 @@ impl Rival {
         }
     }
 
-    /// `plans` with it in the place of theirs.
+    /// Returns `plans` with this plan in the place of their own.
     ///
     /// # Panics
     ///
-    /// If it is for another number of ranks.
+    /// If the plan is for another number of ranks.
     pub fn apply(&self, plans: &Plans) -> Plans {
         let (barrier, broadcast, reduce) = (plans.barrier(), plans.broadcast(), plans.reduce());
         let made = match &self.plan {
@@ -80,33 +80,33 @@ impl Rival {
     }
 }
 
-/// A team, and what may be changed about it.
+/// A team, and the plans and waits that a tuning may give it.
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
-    /// The plans that it runs untuned.
+    /// The plans of the untuned team.
     pub plans: Plans,
-    /// Algorithms that stay as they are.
+    /// Requests for algorithms, which all races keep.
     pub algorithms: Algorithms,
     /// Whether ranks share hardware threads.
     pub oversubscribed: bool,
     /// Whether ranks are in several processes.
     pub processes: bool,
-    /// Patterns of its own plans, and what the model says of them: barrier, broadcast, reduce.
+    /// The pattern of its own barrier plan.
     pub barrier: String,
-    /// What the model says of the barrier, in nanoseconds.
+    /// The predicted time of its own barrier in nanoseconds, where the model has one.
     pub barrier_ns: Option<f64>,
-    /// Of broadcasts and reductions.
+    /// Patterns and predicted times (ns) of its own trees: of broadcasts, then of reductions.
     pub tree: [(String, Option<f64>); 2],
-    /// Other plans.
+    /// The plans that may replace its own.
     pub rivals: Vec<Rival>,
-    /// How its members wait, in a word.
+    /// The name of the way in which its members wait.
     pub waits: String,
-    /// Other ways to wait.
+    /// Other ways to wait, with their names.
     pub wait_configs: Vec<(String, WaitConfig)>,
 }
 
 impl SearchSpace {
-    /// The team as its choices of algorithms see it, once it runs `plans`.
+    /// The outline of the team, from which algorithms are chosen, if it runs `plans`.
     pub fn setting<'a>(&self, plans: &'a Plans) -> TeamOutline<'a> {
         TeamOutline {
             oversubscribed: self.oversubscribed,
@@ -115,12 +115,12 @@ impl SearchSpace {
         }
     }
 
-    /// Other plans for a part.
+    /// The plans that may replace the team's own for a part.
     pub fn rivals_of(&self, part: Part) -> impl Iterator<Item = &Rival> {
         self.rivals.iter().filter(move |rival| rival.part() == part)
     }
 
-    /// Parts besides the barrier for which there are others.
+    /// The parts besides the barrier for which there are other plans.
     pub fn trees(&self) -> Vec<Part> {
         let parts = [Part::Broadcast, Part::Reduce].into_iter();
         parts
@@ -128,14 +128,14 @@ impl SearchSpace {
             .collect()
     }
 
-    /// The team's own tree for a part.
+    /// Pattern and predicted time (ns) of the team's own tree for a part.
     pub(crate) fn own(&self, part: Part) -> (&str, Option<f64>) {
         let (name, ns) = &self.tree[usize::from(part == Part::Reduce)];
         (name, *ns)
     }
 
     /// Ways to wait that may be better than `own`. All of them sleep in the end: a team that waits for an hour
-    /// must use no CPU, whatever a race of microseconds says.
+    /// must use no CPU, even where spinning wins a race of microseconds.
     pub fn wait_configs(own: WaitConfig) -> Vec<(String, WaitConfig)> {
         let longer = WaitConfig {
             spin_ns: 50_000,

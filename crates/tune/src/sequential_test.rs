@@ -1,51 +1,52 @@
-//! Who goes on in a race, and when it is over: a sequential test.
+//! The sequential test that eliminates contenders from a race and ends it.
 //!
-//! Samples of one round saw the same machine, so contenders are compared round by round and drift that hits all
-//! alike cancels. Only signs count, so it does not matter how long the tails are. Two kinds of bets run between
-//! each two contenders, see [`martingale`](crate::betting_martingale):
+//! Samples of one round are taken close together, so contenders are compared round by round and drift that hits all
+//! alike cancels. Only signs count, so long tails of times do not matter. Two kinds of bets run between each two
+//! contenders, see [`martingale`](crate::betting_martingale):
 //!
 //! | bet | what it refutes | what comes of it |
 //! | --- | --- | --- |
 //! | a takes more than 1 + `worse` times as long as b | a is as good as b, but for `worse` | a is out |
 //! | a takes less than 1 + `alike` times as long as b | b is better by more than `alike` | if so for all b that are left, the race is over |
 //!
-//! Rounds come in *replicates*. Each has teams and buffers of its own, as where they happen to lie makes up to a seventh of a
-//! short operation's time, and some time lies between replicates, as a busy second outlasts the rounds of one. So
-//! a candidate that is slower by less than a quarter is eliminated after all planned replicates only, one that is slower
-//! by less than three quarters after the third one, and a favourite loses only to a candidate that was faster in three
-//! replicates of four. Rounds of one replicate do not tell how the next one will be: beyond those planned
-//! there may be more replicates, until the winner's times in the medians of replicates are
-//! [confirmed](SequentialTest::confirmed).
+//! Rounds come in *replicates*. Each has teams and buffers of its own, since their place in memory makes up to a
+//! seventh of a short operation's time, and time passes between replicates, since a busy second outlasts the rounds
+//! of one. So a candidate that is slower by less than a quarter is eliminated after all planned replicates only, one
+//! that is slower by less than three quarters in the third one at the earliest, and a favourite loses only to a
+//! candidate that was faster in more than three replicates of four. Rounds of one replicate do not predict the next
+//! one: there may be more replicates than planned, until the winner is [confirmed](SequentialTest::confirmed) by the
+//! medians of replicates.
 //!
 //! With K contenders a bet has won when its unit has become (K − 1) / `error`. A contender whose median ratio to
-//! each other one is at most 1 + `worse` is therefore sent home with a probability of at most `error`, however
-//! often one looks; and one that ends a race loses more than `alike` with at most `error` more.
+//! each other one is at most 1 + `worse` is therefore eliminated with a probability of at most `error`, however
+//! often the test looks; and the winner of a decided race is slower than another one by more than `alike` with a
+//! further probability of at most `error`.
 
 use crate::betting_martingale::martingale;
 use corecast_bench::stats::{self, Interval};
 
-/// How sure a sequential test must be, and how patient he is.
+/// The error probabilities and limits of a sequential test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// Probability of a wrong decision of each kind in a race.
     pub error: f64,
-    /// How much slower is bearable: 0.005 for half a percent.
+    /// Relative slowness that does not eliminate a contender: 0.005 is half a percent.
     pub worse: f64,
-    /// Within which times count as alike.
+    /// Relative difference up to which times count as alike.
     pub alike: f64,
-    /// Rounds of a replicate at most.
+    /// The most rounds of a replicate.
     pub replicate_rounds: u32,
-    /// Replicates that are planned, unless one is left before.
+    /// Planned replicates; a race ends earlier when one contender is left.
     pub replicates: u32,
-    /// Replicates at most, where those that are planned do not decide.
+    /// The most replicates, if the planned ones do not decide.
     pub replicates_most: u32,
-    /// How many times longer than another one a confirmed winner may take: 0.03 for three percent.
+    /// How much longer than another one a confirmed winner may take: 0.03 is three percent.
     pub near: f64,
 }
 
 impl Rules {
-    /// These for data so long that the times of one replicate say little about the next: where pages happen to lie
-    /// makes up to a fifth of an operation's time, and that is the same in all rounds of a replicate.
+    /// These rules for long data, with more replicates of fewer rounds. The placement of pages makes up to a fifth of a
+    /// long operation's time and stays in all rounds of a replicate, so one replicate says little about the next.
     #[must_use]
     pub fn of_long_data(self) -> Self {
         let replicates = self.replicates + 2;
@@ -72,22 +73,23 @@ impl Default for Rules {
     }
 }
 
-/// Rounds at least, also of one contender alone: its interval then leaves two samples out at each end.
+/// The fewest rounds, also of one contender alone: the interval of its median then leaves two samples out at each end.
 const ROUNDS_LEAST: u32 = 12;
 
-/// Rounds of a replicate at least, before it can confirm what another one said.
+/// The fewest rounds of a replicate that can confirm the result of others.
 const REPLICATE_LEAST: u32 = 8;
 
-/// Replicates that confirm a winner: the fewest of which the interval of the median has its full coverage.
+/// The fewest replicates that confirm a winner: from six on the interval of the median has its full coverage.
 const CONFIRMING: usize = 6;
 
-/// Part of the replicates in which a favourite must have been faster than who seems to be faster than it.
+/// Part of the replicates in which a favourite must have been faster than the leader to win all the same.
 const ONCE: f64 = 0.25;
 
-/// Who takes so many times as long leaves at once: no place in memory explains that.
+/// A contender that takes this many times as long as another leaves at once: no place in memory explains that.
 const CLEAR: f64 = 1.75;
 
-/// Who takes so many times as long leaves in the third replicate: pages that lie badly explain that, but not twice.
+/// A contender that takes this many times as long leaves in the third replicate: badly placed pages explain that in
+/// one replicate, but not in several.
 const CLEAR_IN_THREE: f64 = 1.25;
 
 /// Why a contender is not in the race any more.
@@ -95,31 +97,31 @@ const CLEAR_IN_THREE: f64 = 1.25;
 pub enum Left {
     /// It was clearly slower than another one.
     Slower {
-        /// Rounds that this took.
+        /// The round, counted from 1, after which it was eliminated.
         round: u32,
-        /// Than whom.
+        /// Index of the faster contender.
         than: usize,
     },
     /// It did not work.
     Failed(String),
 }
 
-/// How a race went.
+/// Whether a race was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// One is left, or as good as any that is left.
+    /// One contender is left, or one is as good as any that is left.
     Decided,
-    /// Nobody is clearly better, and there were rounds enough.
+    /// Rounds or time ran out before one was clearly better.
     Undecided,
 }
 
-/// Bets between two contenders.
+/// Counts of rounds for the bets between two contenders.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bets {
     rounds: u32,
     worse: u32,
     alike: u32,
-    /// Rounds in which the one took [`CLEAR`] times as long as the other, and [`CLEAR_IN_THREE`] times.
+    /// Rounds in which the first took at least [`CLEAR`], and [`CLEAR_IN_THREE`], times as long as the second.
     clear: u32,
     clear_in_three: u32,
 }
@@ -145,7 +147,7 @@ pub struct SequentialTest {
     left: Vec<Option<Left>>,
     bets: Vec<Bets>,
     rounds: u32,
-    /// At which round each replicate began.
+    /// Index of the first round of each replicate.
     replicates: Vec<u32>,
     decided: bool,
     favoured: Vec<usize>,
@@ -154,7 +156,7 @@ pub struct SequentialTest {
 }
 
 impl SequentialTest {
-    /// Of so many contenders, none of which is favoured.
+    /// A test of so many contenders, none of which is favoured.
     pub fn new(contenders: usize, rules: Rules) -> Self {
         Self {
             rules,
@@ -169,21 +171,21 @@ impl SequentialTest {
         }
     }
 
-    /// Does not send `contender` home, however slow it is: how it fares is what the race is about.
+    /// Never eliminates `contender`, however slow it is, since the race is about its times.
     #[must_use]
     pub fn keeping(mut self, contender: usize) -> Self {
         self.stays = Some(contender);
         self
     }
 
-    /// Favours these where there is a tie, the first most.
+    /// Lets these contenders win ties, the first before the others.
     #[must_use]
     pub fn favouring(mut self, favoured: Vec<usize>) -> Self {
         self.favoured = favoured;
         self
     }
 
-    /// Looks at the samples of a round, an entry for each contender. Returns who is out from now on.
+    /// Adds the samples of a round, an entry for each contender. Returns the contenders that it eliminates.
     ///
     /// # Panics
     ///
@@ -216,7 +218,7 @@ impl SequentialTest {
         let beaten = racing.iter().filter(leaves);
         let beaten = beaten.filter_map(|&a| Some((a, self.beaten_by(a)?)));
         let mut out: Vec<(usize, usize)> = beaten.collect();
-        // Medians can go round in a circle; somebody stays.
+        // Medians need not be transitive, so each may be beaten by another: then all stay.
         if out.len() == racing.len() {
             out.clear();
         }
@@ -228,7 +230,7 @@ impl SequentialTest {
         out.into_iter().map(|(a, _)| a).collect()
     }
 
-    /// Takes a contender out that does not work.
+    /// Eliminates a contender that does not work, and drops its samples.
     pub fn fail(&mut self, contender: usize, reason: String) {
         self.left[contender] = Some(Left::Failed(reason));
         self.samples[contender].fill(None);
@@ -247,14 +249,14 @@ impl SequentialTest {
                 });
     }
 
-    /// What a bet must come to.
+    /// Whether the bet on `heads` of `a` against `b` has won: its martingale has reached (K − 1) / `error`.
     fn won(&self, a: usize, b: usize, heads: impl Fn(&Bets) -> u32) -> bool {
         let n = self.samples.len();
         let bets = &self.bets[a * n + b];
         martingale(heads(bets), bets.rounds) >= (n - 1) as f64 / self.rules.error
     }
 
-    /// Who is clearly faster than `a`: among several, the one that is the most.
+    /// The contender that is clearly faster than `a`; among several, the fastest relative to `a`.
     fn beaten_by(&self, a: usize) -> Option<usize> {
         let n = self.samples.len();
         let last = self.replicates() >= self.rules.replicates;
@@ -264,7 +266,7 @@ impl SequentialTest {
                 true => bets.clear,
                 false => bets.clear_in_three,
             };
-            // In the median.
+            // In at least half of the rounds, so in the median.
             2 * so_many >= bets.rounds
         };
         let faster = (0..n).filter(|&b| b != a && self.works(b));
@@ -278,33 +280,33 @@ impl SequentialTest {
         !matches!(self.left[contender], Some(Left::Failed(_)))
     }
 
-    /// Who is still in the race.
+    /// The contenders that are still in the race.
     pub fn racing(&self) -> Vec<usize> {
         let all = 0..self.samples.len();
         all.filter(|&at| self.left[at].is_none()).collect()
     }
 
-    /// Why a contender has left.
+    /// Why a contender has left; `None` if it is in the race.
     pub fn left(&self, contender: usize) -> Option<&Left> {
         self.left[contender].as_ref()
     }
 
-    /// Rounds so far.
+    /// Number of rounds so far.
     pub fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// Replicates so far.
+    /// Number of replicates so far, the present one included.
     pub fn replicates(&self) -> u32 {
         self.replicates.len() as u32
     }
 
-    /// The rules that it goes by.
+    /// The rules of the test.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Whether this replicate needs no further round, or is allowed none.
+    /// Whether this replicate is over: it needs no further round, or has had its maximum.
     pub fn over(&self) -> bool {
         let begun = *self.replicates.last().expect("a first heat");
         let here = self.rounds - begun;
@@ -320,7 +322,7 @@ impl SequentialTest {
         self.decided && self.rounds >= ROUNDS_LEAST || self.racing().is_empty()
     }
 
-    /// Whether there is nothing more to find out: one is left, or the winner is within what counts as alike of all others
+    /// Whether the race needs no further replicate: one contender is left, the winner is within `alike` of all others
     /// by the rounds, or it is [confirmed](Self::confirmed).
     pub fn enough(&self) -> bool {
         let Some(winner) = self.winner() else {
@@ -338,8 +340,8 @@ impl SequentialTest {
         self.settled() && is_leader() || self.confirmed()
     }
 
-    /// Whether the winner takes at most [`Rules::near`] longer than each other one that is left, beyond the interval of
-    /// the median over replicates, six of which there must be.
+    /// Whether the winner takes at most [`Rules::near`] longer than each other contender that is left, by the upper end
+    /// of the interval of the median over at least six replicates.
     pub fn confirmed(&self) -> bool {
         let Some(winner) = self.winner() else {
             return false;
@@ -354,7 +356,8 @@ impl SequentialTest {
         racing.into_iter().all(|b| b == winner || confirms(b))
     }
 
-    /// Begins another replicate, unless there is nothing left to find out, or there were as many as there may be.
+    /// Begins another replicate and returns true, unless there were [enough](Self::enough), or the most that the rules
+    /// allow.
     pub fn next_replicate(&mut self) -> bool {
         let more = self.replicates() < self.rules.replicates_most.max(self.rules.replicates)
             && !self.enough();
@@ -364,7 +367,7 @@ impl SequentialTest {
         more
     }
 
-    /// Median of how many times as long `a` takes as `b`, in each replicate that has rounds enough of both.
+    /// How many times as long `a` takes as `b`: the median of each replicate that has enough rounds of both.
     pub fn ratio_by_replicate(&self, a: usize, b: usize) -> Vec<f64> {
         let replicate = |(begin, end): (u32, u32)| {
             let rounds = begin as usize..end as usize;
@@ -376,7 +379,7 @@ impl SequentialTest {
         self.bounds().filter_map(replicate).collect()
     }
 
-    /// How it ended.
+    /// Whether the race was decided.
     pub fn ended(&self) -> Ended {
         match self.decided {
             true => Ended::Decided,
@@ -384,7 +387,7 @@ impl SequentialTest {
         }
     }
 
-    /// All samples of a contender that there are.
+    /// All samples of a contender.
     pub fn samples(&self, contender: usize) -> Vec<f64> {
         self.samples[contender].iter().flatten().copied().collect()
     }
@@ -395,18 +398,19 @@ impl SequentialTest {
         Some((stats::median(&samples)?, stats::median_interval(&samples)?))
     }
 
-    /// Median over the rounds of how many times as long `a` takes as `b`.
+    /// How many times as long `a` takes as `b`: the median over rounds.
     pub fn ratio(&self, a: usize, b: usize) -> Option<f64> {
         stats::paired_ratio(&self.samples[a], &self.samples[b]).map(|ratio| ratio.median)
     }
 
-    /// Median over replicates of how many times as long `a` takes as `b`; over rounds, where no replicate has enough of them.
+    /// How many times as long `a` takes as `b`: the median over replicates, or over rounds where no replicate has
+    /// enough of them.
     pub fn standing(&self, a: usize, b: usize) -> Option<f64> {
         stats::median(&self.ratio_by_replicate(a, b)).or_else(|| self.ratio(a, b))
     }
 
-    /// The fastest of those that are left: in the median over replicates, each by the median of its rounds, and each round by
-    /// what it took them together.
+    /// The fastest of the contenders that are left, by the median over replicates of the median over rounds of its time
+    /// relative to the geometric mean of the round.
     pub fn leader(&self) -> Option<usize> {
         let racing = self.racing();
         let mean = |round: usize| -> Option<f64> {
@@ -432,14 +436,14 @@ impl SequentialTest {
         best.map(|(at, _)| at)
     }
 
-    /// Between which rounds each replicate lies.
+    /// The index of the first round of each replicate, and one past its last.
     fn bounds(&self) -> impl Iterator<Item = (u32, u32)> {
         let ends = self.replicates.iter().skip(1).chain([&self.rounds]);
         self.replicates.iter().copied().zip(ends.copied())
     }
 
-    /// Who is taken: the first of those favoured that is left, unless it is slower than the leader by more than what counts
-    /// as alike, and was slower in more than three replicates of four; else the leader.
+    /// The winner: the first favoured contender that is left and takes at most `alike` longer than the leader, or was
+    /// faster than it in a quarter of the replicates; else the leader.
     pub fn winner(&self) -> Option<usize> {
         let leader = self.leader()?;
         let good = |&at: &usize| {

@@ -1,4 +1,4 @@
-//! Races of teams of processes: a session of processes for each request of algorithms, which stays as long as it races.
+//! Runs races of teams of processes. Each set of algorithms has a session of processes, which stays while it races.
 
 use crate::hardware::{Replicate, bytes_max};
 use crate::racer::{Contender, RaceFailed, Racer, Subject};
@@ -10,7 +10,8 @@ use corecast_collectives::Algorithms;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Teams of processes on given placements. Plans and waits of contenders do not count: processes find their own.
+/// A [`Racer`] whose teams are processes on given placements. It ignores plans and waits of contenders, since
+/// processes find their own.
 pub struct Sessions<'a> {
     placements: Vec<CpuPlacement>,
     launch: &'a dyn Fn(&Algorithms) -> Session,
@@ -20,8 +21,8 @@ pub struct Sessions<'a> {
 }
 
 impl<'a> Sessions<'a> {
-    /// A rank on each of `placements`. `launch` makes a session whose team runs these algorithms; `interrupted` is asked
-    /// between rounds.
+    /// A racer with a rank on each of `placements`. `launch` makes a session whose team runs these algorithms;
+    /// `interrupted` is called between rounds and ends a race if it returns true.
     pub fn new(
         placements: Vec<CpuPlacement>,
         launch: &'a dyn Fn(&Algorithms) -> Session,
@@ -36,7 +37,7 @@ impl<'a> Sessions<'a> {
         }
     }
 
-    /// The session of these algorithms, which may be running.
+    /// The session of these algorithms, launched if there is none.
     fn session(&mut self, algorithms: &Algorithms) -> Arc<Session> {
         let mut open = self.open.iter();
         if let Some((_, session)) = open.find(|(asked, _)| asked == algorithms) {
@@ -58,14 +59,14 @@ impl Racer for Sessions<'_> {
     ) -> Result<(), RaceFailed> {
         let task = match subject {
             Subject::Task(task) => task,
-            // Processes measure whole operations.
+            // A session measures single operations, so it times the barrier alone.
             Subject::BarrierThenBroadcast { ranks } => Task {
                 operation: Operation::Barrier,
                 ranks,
                 bytes: 0,
             },
         };
-        // Sessions of other races end: each is a process for each rank.
+        // Sessions of other races end, since each has a process for each rank.
         let still = |asked: &Algorithms| contenders.iter().any(|c| c.form.algorithms == *asked);
         self.open.retain(|(asked, _)| still(asked));
         let placements = self.placements.clone();

@@ -1,4 +1,4 @@
-//! What the simulated machine says of an algorithm.
+//! Predictions by the simulated machine.
 
 use crate::modelled::{Modelled, PUBLISH_BYTES, RANKS_MAX};
 use crate::predict::Predict;
@@ -8,23 +8,23 @@ use corecast_model::MachineFile;
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::measured::MeasuredMachine;
 
-/// A simulated machine on which messages take as long as they were measured to, with a core for each rank.
+/// A simulated machine whose messages take the measured times, with a core for each rank.
 #[derive(Debug)]
 pub struct Simulated {
     machine: MeasuredMachine,
     ranks: usize,
 }
 
-/// From which length (bytes of a block) on two shorter ones are simulated instead: everything is cut into pipeline segments
-/// then, and each further one takes as long as the one before. Simulations take time by the line.
+/// Longest blocks in bytes that are simulated, as a simulation takes time for each line. Times of longer ones are
+/// extrapolated from this length and half of it: such data are cut into pipeline segments of equal time.
 const LONG_BYTES: usize = 128 << 10;
 
 impl Simulated {
-    /// Of ranks on `threads`, each on its own.
+    /// A simulated machine for ranks on `threads`, each on its own.
     ///
     /// # Errors
     ///
-    /// Why nothing can be said of these, in a few words.
+    /// A message that says why these ranks cannot be simulated.
     ///
     /// # Cost
     ///

@@ -1,13 +1,14 @@
-//! The whole tuning of a team.
+//! Runs the whole tuning of a team.
 //!
 //! ```text
 //! barrier plans + algorithms ─► trees ─► waits ─► operation by operation, size by size ─► confirmation ─► guidelines ─► limits
 //! ```
 //!
-//! Each race has a share of the time that is left, three times as much of it for long data, so those that end early give to the
-//! ones after them. Operations at sizes have two replicates at first. Then all that are not settled get one more replicate each, again
-//! and again, until each is [settled](SequentialTest::enough) or the time is over: so the replicates of one race are some seconds apart, and
-//! no moment decides, as when a hypervisor has put both cores of a guest on one.
+//! Each race has a share of the time that is left, three shares for long data, so races that end early leave time to
+//! later ones. An operation at a size gets two replicates at first. Then all races that are not
+//! [settled](SequentialTest::enough) get one more replicate in turn, until they are or the time is over. So the
+//! replicates of one race are some seconds apart, and a disturbance does not decide it, as when a hypervisor puts both
+//! cores of a guest on one.
 
 use crate::candidates::{
     Asked, CandidateSet, Proposal, SHORT_BYTES_MAX, ask, candidate_set, name, with,
@@ -28,42 +29,42 @@ use std::time::Duration;
 
 pub use crate::request::{BUDGET, SIZES, TuneRequest};
 
-/// How far a tuning has come.
+/// The progress of a tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// From 0 to 1.
+    /// The part that is done, from 0 to 1.
     pub done: f64,
-    /// What is raced now.
+    /// The race that runs now, for the user.
     pub what: String,
 }
 
-/// Part of the time that is kept for further replicates, guidelines and limits.
+/// Part of the time that first races leave to further replicates, guidelines and limits.
 const AFTERWARDS: f64 = 0.6;
 
-/// Part of the time that unconfirmed races of the sizes asked for leave to guidelines and limits.
+/// Part of the time that further replicates at the requested sizes leave to guidelines and limits.
 const FINISH: f64 = 0.1;
 
-/// Replicates of an operation at a size at first.
+/// Replicates of the first race of an operation at a size.
 const FIRST_REPLICATES: u32 = 2;
 
-/// How many shares of the time a race has: of long data it has more contenders and more replicates.
+/// Shares of the time of a race of long data, which has more contenders and more replicates.
 const SHARES_LONG: usize = 3;
 
-/// A race takes no more, and is not worth its preparation with less.
+/// The most and the least time that a race gets; less is not worth the preparation.
 const RACE_MAX: Duration = Duration::from_millis(1500);
 const RACE_MIN: Duration = Duration::from_millis(10);
 
-/// Part of a race's share that its rounds get; the rest is for checks.
+/// Part of a race's share that its rounds get; the rest goes to checks.
 const ROUNDS: f64 = 0.7;
 
-/// Sizes nearer than this need no limit between them.
+/// Sizes with a ratio of at most this need no race between them.
 const NEAR: usize = 2;
 
 /// Tunes a team: races what `search_space` and `model` propose on `racer`.
 ///
 /// # Errors
 ///
-/// [`RaceFailed`] where nothing can be raced at all.
+/// [`RaceFailed`] where a race cannot be run at all.
 ///
 /// # Cost
 ///
@@ -92,15 +93,15 @@ struct Tuner<'t> {
     model: &'t dyn Predict,
     request: &'t TuneRequest,
     progress: &'t mut dyn FnMut(Step),
-    /// Shares of the time of the races done, and of those that there will be.
+    /// Shares of the time: of the races so far, and of all races.
     races: (usize, usize),
-    /// Time that is kept for what comes after the races of all operations.
+    /// Time that is kept for the work after the first races of all operations.
     kept: Duration,
     /// Races whose winners are not confirmed.
     unconfirmed_races: UnconfirmedRaces,
     plans: Arc<Plans>,
     wait_config: Option<WaitConfig>,
-    /// The barrier's, which every race uses.
+    /// The algorithms that every race uses: those of the search space, and the tuned barrier.
     base: Algorithms,
     team: Vec<TeamRace>,
     tuned: Vec<Tuned>,
@@ -160,7 +161,7 @@ impl<'t> Tuner<'t> {
         })
     }
 
-    /// What barriers are raced as.
+    /// The subject of races of barriers.
     fn barrier(&self) -> Subject {
         let ranks = self.ranks();
         match self.search_space.oversubscribed {
@@ -169,7 +170,7 @@ impl<'t> Tuner<'t> {
         }
     }
 
-    /// What an operation is raced as.
+    /// The subject of races of an operation.
     fn subject(&self, operation: Operation, bytes: usize) -> Subject {
         match operation {
             Operation::Barrier => self.barrier(),
@@ -191,7 +192,7 @@ impl<'t> Tuner<'t> {
         candidate_set(operation, bytes, &setting, &self.base, self.model, most)
     }
 
-    /// Says what comes now. What is still to come is guessed by what was: each share of a race as long as those so far, its
+    /// Reports progress. The remaining time is an estimate: each further share takes as long as those so far, their
     /// confirmation included.
     fn tell(&mut self, what: String) {
         let now = self.racer.now();
@@ -207,8 +208,8 @@ impl<'t> Tuner<'t> {
         (self.progress)(Step { done, what });
     }
 
-    /// Holds a race of a share of the time that is left for those to come; `most` replicates at most, or those that
-    /// are planned. Contenders at `favoured` win ties. `None`: it was interrupted, or there was no time.
+    /// Runs a race with its share of the time that is left, of at most `most` replicates, or of the planned ones if
+    /// that is `None`. Contenders at `favoured` win ties. Returns `None` if it was interrupted, or there was no time.
     fn race(
         &mut self,
         subject: Subject,
@@ -240,7 +241,7 @@ impl<'t> Tuner<'t> {
         Ok((!self.racer.interrupted()).then_some(test))
     }
 
-    /// Plans, waits, and the barrier.
+    /// Tunes the barrier, the trees and the waits.
     fn team(&mut self) -> Result<(), RaceFailed> {
         if self.request.operations.contains(&Operation::Barrier) {
             self.tune_barrier()?;
@@ -254,7 +255,7 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// Plans of barriers and algorithms of barriers in one race.
+    /// Tunes plans and algorithms of barriers in one race.
     fn tune_barrier(&mut self) -> Result<(), RaceFailed> {
         let rivals: Vec<_> = self.search_space.rivals_of(Part::Barrier).collect();
         let mut candidate_set = self.candidate_set(Operation::Barrier, 0);
@@ -325,7 +326,7 @@ impl<'t> Tuner<'t> {
             }
         }
         let mut candidates = raced(&test, &named, Some(winner));
-        // A plan that won is what runs unasked from now on.
+        // A plan that won is the built-in choice from now on.
         if winner >= algorithms {
             candidates.swap(0, winner);
         }
@@ -348,11 +349,11 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// The tree of broadcasts or of reductions.
+    /// Tunes the tree of broadcasts or of reductions.
     fn tune_tree(&mut self, part: Part) -> Result<(), RaceFailed> {
         let operation = part.operation();
         let rivals: Vec<_> = self.search_space.rivals_of(part).collect();
-        // In messages, which go by the tree whatever the team would rather do.
+        // The algorithm `messages` uses the tree, whatever the team would choose.
         let mut algorithms = self.base;
         ask(&mut algorithms, operation, Some("messages"));
         let form = |plans| Form {
@@ -389,7 +390,7 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// How members wait.
+    /// Tunes how members wait.
     fn tune_waits(&mut self) -> Result<(), RaceFailed> {
         let mut named = vec![(self.search_space.waits.clone(), None)];
         let mut contenders = vec![Contender {
@@ -421,7 +422,7 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// Every operation with data at every size.
+    /// Tunes every operation with data at every size.
     fn operations(&mut self) -> Result<(), RaceFailed> {
         let sized = self.request.operations.iter().copied();
         for operation in sized.filter(|&o| o != Operation::Barrier) {
@@ -445,7 +446,7 @@ impl<'t> Tuner<'t> {
                     self.unconfirmed_races.add(unconfirmed);
                 }
                 if self.racer.interrupted() {
-                    // What is not whole is not kept.
+                    // An operation without races at all sizes is not kept.
                     return Ok(());
                 }
             }
@@ -463,7 +464,8 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// A race of `candidate_set`, of `first` replicates or of those that are planned; it may go on.
+    /// Runs a race of `candidate_set`, of `first` replicates, or of the planned ones if that is `None`. Returns its
+    /// result, and the race, to which replicates can be added.
     fn point(
         &mut self,
         operation: Operation,
@@ -503,7 +505,7 @@ impl<'t> Tuner<'t> {
         }))
     }
 
-    /// Gives what is in doubt more replicates in turn, until `kept` of the time is left.
+    /// Gives unconfirmed races one more replicate in turn, until only `kept` of the time is left.
     fn resolve(&mut self, kept: Duration) -> Result<(), RaceFailed> {
         while !self.racer.interrupted() {
             let left = self.left().saturating_sub(kept);
@@ -531,7 +533,7 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// The times of what was chosen.
+    /// The times of the chosen algorithms.
     fn table(&self) -> Table {
         let mut table = Table::new(self.ranks());
         table.barriers_are_followed =
@@ -546,8 +548,8 @@ impl<'t> Tuner<'t> {
         table
     }
 
-    /// Races what guidelines suspect against its remedies, until nothing new is suspected: what was mended is a
-    /// bound for others.
+    /// Races suspected violations of guidelines against their remedies, until there is no new suspicion: an operation
+    /// that became faster may bound others.
     fn guidelines(&mut self) -> Result<(), RaceFailed> {
         loop {
             let mut suspects = self.table().suspects();
@@ -612,7 +614,7 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// Puts the winner of `race` where a guideline was violated.
+    /// Replaces the chosen algorithm by the winner of `race`, if that is another one, and completes `finding`.
     fn mend(
         &mut self,
         (at, size): (usize, usize),
@@ -753,7 +755,7 @@ impl<'t> Tuner<'t> {
     }
 }
 
-/// How many shares of the time a race with blocks of `bytes` has.
+/// The number of shares of the time that a race with blocks of `bytes` has.
 fn shares(bytes: usize) -> usize {
     match bytes > SHORT_BYTES_MAX {
         true => SHARES_LONG,
@@ -761,7 +763,7 @@ fn shares(bytes: usize) -> usize {
     }
 }
 
-/// A power of two between two sizes, or what lies between them.
+/// A power of two between two sizes, or their geometric mean where there is none.
 fn middle(small: usize, large: usize) -> usize {
     let mean = between(small, large);
     let power = mean.next_power_of_two() / if mean.is_power_of_two() { 1 } else { 2 };

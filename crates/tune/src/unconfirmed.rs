@@ -1,4 +1,4 @@
-//! Races whose winners are not confirmed yet: who gets one more replicate.
+//! Races whose winners are not confirmed yet, which get further replicates in turn.
 
 use crate::candidates::CandidateSet;
 use crate::racer::Contender;
@@ -6,7 +6,7 @@ use crate::sequential_test::SequentialTest;
 use corecast_bench::sized::Operation;
 use std::time::Duration;
 
-/// A race that may go on.
+/// A race to which replicates can be added.
 #[derive(Clone, Debug)]
 pub(crate) struct Unconfirmed {
     pub(crate) operation: Operation,
@@ -14,7 +14,7 @@ pub(crate) struct Unconfirmed {
     pub(crate) candidate_set: CandidateSet,
     pub(crate) contenders: Vec<Contender>,
     pub(crate) test: SequentialTest,
-    /// Time of a replicate.
+    /// Time that a replicate takes.
     pub(crate) replicate: Duration,
 }
 
@@ -25,12 +25,12 @@ impl Unconfirmed {
     }
 }
 
-/// All of them.
+/// All unconfirmed races of a tuning.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnconfirmedRaces(Vec<Unconfirmed>);
 
 impl UnconfirmedRaces {
-    /// Keeps a race, unless there is nothing more to find out, or it had as many replicates as it may have.
+    /// Adds a race, unless it needs no further replicate or may have none.
     pub(crate) fn add(&mut self, unconfirmed: Unconfirmed) {
         if unconfirmed.replicates_left() > 0 && !unconfirmed.test.enough() {
             self.0.push(unconfirmed);
@@ -43,8 +43,8 @@ impl UnconfirmedRaces {
             .retain(|unconfirmed| (unconfirmed.operation, unconfirmed.bytes) != (operation, bytes));
     }
 
-    /// Takes out who had the fewest replicates of those whose next one takes at most `left`, and begins that replicate: so replicates of one
-    /// race lie far apart in time.
+    /// Removes the race with the fewest replicates of those whose next one takes at most `left`, and begins that
+    /// replicate. So the replicates of one race lie far apart in time.
     pub(crate) fn next(&mut self, left: Duration) -> Option<Unconfirmed> {
         let fits = |(_, unconfirmed): &(usize, &Unconfirmed)| unconfirmed.replicate <= left;
         let all = self.0.iter().enumerate().filter(fits);
@@ -53,7 +53,7 @@ impl UnconfirmedRaces {
         unconfirmed.test.next_replicate().then_some(unconfirmed)
     }
 
-    /// What all replicates take that there may be.
+    /// The time of all further replicates that the races may have.
     pub(crate) fn time_at_most(&self) -> Duration {
         let one = |unconfirmed: &Unconfirmed| unconfirmed.replicate * unconfirmed.replicates_left();
         self.0.iter().map(one).sum()

@@ -1,11 +1,11 @@
-//! Any number of ranks on given hardware threads.
+//! Lays any number of ranks on given hardware threads, several on one where there are too few.
 
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::Members;
 
 use super::error::ContestError;
 
-/// A team of `ranks` ranks, laid round-robin over `threads`, and how many of these they use.
+/// Returns a team of `ranks` ranks, laid round-robin over `threads`, and how many of these it uses.
 ///
 /// Nothing was measured between two ranks on one hardware thread, and a message between them
 /// takes a switch of context that no cost of a cache line describes. The team's highest costs

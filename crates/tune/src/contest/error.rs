@@ -1,4 +1,4 @@
-//! Why a race cannot be had.
+//! Why a race cannot be run.
 
 use corecast_bench::RaceError;
 use corecast_bench::sized::{ChoiceError, Task};
@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::forecast::ForecastError;
 use crate::measure::MeasureError;
 
-/// What is wrong with a race.
+/// Why a race cannot be run.
 #[derive(Debug, Error)]
 pub enum ContestError {
     /// A team cannot be made.
@@ -22,64 +22,64 @@ pub enum ContestError {
     /// Costs of ranks that share hardware threads make no model.
     #[error("team")]
     Costs(#[source] CostError),
-    /// Threads that make no team.
+    /// The threads make no team.
     #[error(transparent)]
     Members(#[from] MembersError),
-    /// A pattern that cannot do the operation.
+    /// The pattern cannot do the operation.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// Plans that do not belong together.
+    /// The plans do not belong together.
     #[error(transparent)]
     Plans(#[from] PlansError),
-    /// The race itself.
+    /// The race itself failed.
     #[error(transparent)]
     Race(#[from] RaceError),
-    /// Starts that could not be compared.
+    /// The starts of the ranks could not be compared.
     #[error(transparent)]
     Start(#[from] ChoiceError),
-    /// Memory for queues.
+    /// Memory for queues could not be had.
     #[error(transparent)]
     Memory(#[from] SegmentError),
-    /// Measuring the machine beside the race.
+    /// The machine could not be measured beside the race.
     #[error(transparent)]
     Measure(#[from] MeasureError),
-    /// What models say of it.
+    /// The models could not forecast the race.
     #[error(transparent)]
     Forecast(#[from] ForecastError),
-    /// A hardware thread outside of this process's mask.
+    /// A hardware thread is outside of this process's mask.
     #[error(
         "PU {0} may not be used by this process: choose others by --threads, or race --unpinned"
     )]
     NotAllowed(u32),
-    /// Rounds carry no data.
+    /// The pattern has rounds of notifications, which carry no data, where an allreduce needs a tree.
     #[error("pattern {0:?} has rounds of notifications, an allreduce needs a tree")]
     NoTree(String),
-    /// None of the patterns can do it.
+    /// None of the patterns can do an allreduce.
     #[error("no pattern to race an allreduce by")]
     NoPattern,
     /// There is nothing to race.
     #[error("no plan")]
     NoPlan,
-    /// A message is raced between pinned ranks.
+    /// A message was to be raced between ranks that are not pinned.
     #[error("--op message: both ranks are pinned: leave --pinning out")]
     MessageUnpinned,
-    /// Both ranks of a message on one hardware thread.
+    /// Both ranks of a message are on one hardware thread.
     #[error(
         "--op message: two ranks on PU {0} take turns there and send no lines: choose --threads"
     )]
     MessageOnOne(u32),
-    /// Data that do not fit into memory.
+    /// The data do not fit into memory.
     #[error(
         "--size {}: {} of {} ranks needs about {need_mib} MiB and {there_mib} MiB are available: \
          choose a smaller size or fewer --ranks",
         task.bytes, task.operation, task.ranks
     )]
     TooLarge {
-        /// What was to be raced.
+        /// The operation, ranks and bytes that were to be raced.
         task: Task,
-        /// What it needs.
+        /// Memory that the race needs, in MiB.
         need_mib: usize,
-        /// What there is.
+        /// Memory that is available, in MiB.
         there_mib: usize,
     },
 }

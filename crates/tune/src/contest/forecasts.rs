@@ -1,4 +1,4 @@
-//! Races with what models of the machine say beside them.
+//! Races whose measured times have the models' forecasts beside them.
 
 use corecast_bench::sized::{Operation, Task};
 use corecast_bench::{Comparison, Role};
@@ -13,10 +13,10 @@ use crate::measure;
 
 type Result<T> = std::result::Result<T, ContestError>;
 
-/// How far a message may take longer or shorter after a race than before it.
+/// Relative change of a message's time during a race up to which the machine counts as steady.
 const STEADY: f64 = 0.15;
 
-/// Times that a race is run during which the machine changes.
+/// How often a race is run at most, if the machine changes during it.
 const ATTEMPTS: usize = 4;
 
 /// A finished race.
@@ -24,23 +24,23 @@ const ATTEMPTS: usize = 4;
 pub struct Foreseen {
     /// The times.
     pub comparison: Comparison,
-    /// What was measured for this race.
+    /// Costs that were measured for this race; `None` where forecasts are from stored costs, or there are none.
     pub profile: Option<MachineFile>,
 }
 
-/// What the models know of the team.
+/// Adds the models' forecasts to the races of a team.
 #[derive(Debug)]
 pub struct Forecasts {
-    /// From costs that were measured before.
+    /// The models over costs that were measured before.
     stored: Option<Forecaster>,
-    /// Where costs are measured before each race: the machine and its threads.
+    /// The machine and the team's threads, where costs are measured before each race.
     fresh: Option<(Machine, Vec<u32>)>,
 }
 
 impl Forecasts {
-    /// Of `ranks` on `team`, by the costs of `file`; or by costs that are measured before each race, where
-    /// `probed` is this machine. Where ranks share hardware threads no model knows what a switch of context takes,
-    /// and costs that nobody has measured foretell nothing.
+    /// Forecasts for `ranks` on `team`, from the costs of `file`; or from costs that are measured before each race,
+    /// where `probed` is this machine. There are none where ranks share hardware threads, as no model knows what a
+    /// switch of context takes, nor from costs that were not measured.
     ///
     /// # Errors
     ///
@@ -65,11 +65,12 @@ impl Forecasts {
         })
     }
 
-    /// Runs a race, and adds to each of its plans what the models say.
+    /// Runs a race, and adds the forecast to the entry of each of its plans. A race during which the machine changes
+    /// is repeated.
     ///
     /// # Errors
     ///
-    /// A race, a measurement or a model that fails.
+    /// The race, a measurement or a model fails.
     pub fn race(
         &self,
         task: Task,
@@ -112,14 +113,14 @@ impl Forecasts {
     }
 }
 
-/// Adds what the models say to the entries of `candidates`.
+/// Adds the forecasts to the entries of `candidates`.
 fn add(
     forecaster: &Forecaster,
     task: Task,
     comparison: &mut Comparison,
     candidates: &[Candidate],
 ) -> Result<()> {
-    // Forms of others have none of their own.
+    // The models know no such collective.
     let Ok(collective) = task.operation.name().parse() else {
         return Ok(());
     };

@@ -1,7 +1,7 @@
-//! Races of one team's plans: which ones race, on which hardware threads, against whom, and what models say
-//! beside the times.
+//! Races of one team's plans: which plans race, on which hardware threads and against which peers, and the models'
+//! forecasts beside the times.
 //!
-//! `corecast bench` and `corecast` without a command are made from these.
+//! `corecast bench` and `corecast` without a command run these races.
 
 mod crowd;
 mod error;

@@ -1,4 +1,4 @@
-//! Races that are no collective: fork and join, and a message between two ranks.
+//! Races of what is no collective: fork and join, and a message between two ranks.
 
 use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::forks::{self, Lines, Method, Team};
@@ -12,11 +12,12 @@ use crate::measure;
 
 type Result<T> = std::result::Result<T, ContestError>;
 
-/// Races forks and joins: barriers over each plan, a tree both ways, and what people use today.
+/// Races forks and joins: two barriers over each plan, a broadcast and a reduction over each tree, shared lines, and
+/// the peers.
 ///
 /// # Errors
 ///
-/// A pattern that cannot do a barrier; a team that cannot be made.
+/// A pattern cannot do a barrier, or a team cannot be made.
 pub fn fork_join(
     contest: &Contest<'_>,
     placements: &[CpuPlacement],
@@ -55,11 +56,11 @@ pub fn fork_join(
     Ok(comparison)
 }
 
-/// Races a message between the first two ranks, and has the probe measure it before and after.
+/// Races a message between the first two ranks; the probe measures it before and after the race.
 ///
 /// # Errors
 ///
-/// Memory; what the probe says.
+/// The ranks are not pinned to two hardware threads, memory for queues cannot be had, or the probe fails.
 pub fn message(
     machine: Option<&Machine>,
     placements: &[CpuPlacement],

@@ -23,20 +23,20 @@ use super::timed::Timed;
 
 type Result<T> = std::result::Result<T, ContestError>;
 
-/// How many plans are raced unless named.
+/// How many plans are raced if no pattern is named.
 const CANDIDATES: usize = 4;
 
-/// Moves for each tree of `best` before a race: about 0.1 s for 64 members.
+/// Moves of the search that improves each tree of `best` before a race: about 0.1 s for 64 members.
 const MOVES: u64 = 500_000;
 
-/// What the reader of a table without peers should know.
+/// The note below a table without peers.
 pub const NO_PEERS: &str = "no peers take part: this version races them for barriers";
 
-/// Data that a message of one line holds.
+/// Bytes of data that a message of one cache line holds.
 const LINE_BYTES: usize = 56;
 
-/// Raced where ranks share hardware threads, as no model knows what a switch of context costs:
-/// few rounds, few messages, and three shapes between.
+/// Patterns that race where ranks share hardware threads. No model knows what a switch of context costs, so these
+/// range from few rounds to few messages.
 const OVERSUBSCRIBED: [Pattern; 5] = [
     Pattern::Sequential,
     Pattern::Binary,
@@ -45,7 +45,7 @@ const OVERSUBSCRIBED: [Pattern; 5] = [
     Pattern::Smelt,
 ];
 
-/// Whoever races as processes: one for each way to be pinned.
+/// Contestants that race as processes: one for each way to be pinned.
 pub struct Others {
     /// Programs over MPI libraries.
     pub mpi: Vec<Mpi>,
@@ -53,11 +53,11 @@ pub struct Others {
     pub processes: Vec<Arc<Session>>,
 }
 
-/// Races of one team.
+/// The settings of races of one team.
 pub struct Contest<'a> {
     team: &'a Members,
     basis: CostBasis,
-    /// Patterns to race; none for those that suggest themselves.
+    /// Patterns to race; if empty, the races choose them.
     pub named: Vec<Pattern>,
     /// Bytes of data.
     pub bytes: usize,
@@ -69,9 +69,9 @@ pub struct Contest<'a> {
     pub also_free: bool,
     /// Which peers take part.
     pub peers: Option<Selection>,
-    /// The rank that data come from and go to, if that is not left to the plans.
+    /// The rank that data come from and go to; `None` leaves it to the plans.
     pub root: Option<usize>,
-    /// Whoever races as processes, of every operation.
+    /// Contestants that race as processes, for every operation.
     pub others: Option<Others>,
 }
 
@@ -79,17 +79,18 @@ pub struct Contest<'a> {
 pub struct Candidate {
     /// The pattern's name.
     pub pattern: String,
-    /// What a team runs.
+    /// The plans of the team that runs it.
     pub plans: Plans,
-    /// Where data come from or go to.
+    /// The rank that data come from or go to.
     pub root: usize,
     predicted: f64,
-    /// The plan; absent for an allreduce, which runs over two, and for a barrier over one line, which needs none.
+    /// The plan; absent for an allreduce, which runs over two plans, and for a barrier over one line, which has none.
     pub timed: Option<Timed>,
 }
 
 impl Candidate {
-    /// The name of its entrant, where the operation runs over a plan, and where all plans are the same to it.
+    /// The name of its entrant: with the pattern if the operation is `planned`, else without, as all plans are the same
+    /// to it.
     pub fn entrant(&self, planned: bool) -> String {
         match planned {
             true => entrant_name(&self.pattern),
@@ -100,7 +101,7 @@ impl Candidate {
 
 /// A finished race.
 pub struct Race {
-    /// What was raced.
+    /// The collective that was raced.
     pub collective: Collective,
     /// The times.
     pub comparison: Comparison,
@@ -114,7 +115,7 @@ impl Race {
         self.comparison.failed(Role::Corecast)
     }
 
-    /// The candidates that were timed with their entries, fastest first.
+    /// The candidates that were timed, each with its entry, fastest first.
     pub fn ranking(&self) -> Vec<(&Candidate, &Entry)> {
         let mut ranking: Vec<(f64, &Candidate, &Entry)> = Vec::new();
         for candidate in &self.candidates {
@@ -136,7 +137,7 @@ fn entrant_name(pattern: &str) -> String {
 }
 
 impl<'a> Contest<'a> {
-    /// Pinned races of `team`, whose every member has a hardware thread of its own, with 8 bytes
+    /// Pinned races of `team`, each member of which has a hardware thread of its own, with 8 bytes
     /// of data and without peers.
     pub fn new(team: &'a Members, basis: CostBasis) -> Self {
         Contest {
@@ -157,7 +158,8 @@ impl<'a> Contest<'a> {
         self.team.threads.len()
     }
 
-    /// Data comes from the root that it goes to; nobody sees a barrier's.
+    /// The root of broadcasts and reductions is the one asked for, else the one of `smelt`; that of a barrier does not
+    /// show, so the planner picks it.
     fn root_choice(&self, operation: Operation) -> RootChoice {
         match (operation, self.root) {
             (Operation::Barrier, _) => RootChoice::Auto,
@@ -166,7 +168,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Where the ranks run.
+    /// The placement of each rank.
     ///
     /// # Errors
     ///
@@ -183,7 +185,7 @@ impl<'a> Contest<'a> {
         self.ranks() > self.usable
     }
 
-    /// Plans of the team, whichever come first.
+    /// The plans of the first candidate for a broadcast.
     ///
     /// # Errors
     ///
@@ -195,7 +197,7 @@ impl<'a> Contest<'a> {
         Ok(first.plans)
     }
 
-    /// Whether a message is one line, as the floors' and those that were measured.
+    /// Whether a message is one cache line, as in the floors and in the measured costs.
     fn fits_line(&self, collective: Collective) -> bool {
         collective == Collective::Barrier || self.bytes <= LINE_BYTES
     }
@@ -294,7 +296,7 @@ impl<'a> Contest<'a> {
     }
 
     fn contestant(&self, collective: Collective, candidate: &Candidate) -> Result<Contestant> {
-        // What was measured is one message of a line; what no one measured predicts nothing.
+        // Measured costs are those of a message of one line, and costs that were not measured predict nothing.
         let sound = self.basis == CostBasis::Measured && !self.oversubscribed();
         let exercise = Exercise {
             name: entrant_name(&candidate.pattern),
@@ -310,7 +312,7 @@ impl<'a> Contest<'a> {
         Contestant::new(exercise, &candidate.plans).map_err(ContestError::Team)
     }
 
-    /// The named patterns, or those that suggest themselves; plans of equal shape race once.
+    /// The plans of the named patterns, else those that the planner proposes. Plans of equal shape race once.
     pub fn candidates(&self, collective: Collective) -> Result<Vec<Candidate>> {
         let Some(operation) = planned(collective) else {
             return self.allreduces();
@@ -340,8 +342,8 @@ impl<'a> Contest<'a> {
         Ok(candidates)
     }
 
-    /// The schedules that the model likes best, and where `best` is a barrier of two trees also
-    /// the one that uses its way out alone: the model knows nothing of what more lines cost.
+    /// The schedules with the best predicted times. Where `best` is a barrier of two trees, the barrier over its
+    /// fan-out tree alone races too, as the model does not know what the lines of a second tree cost.
     fn rivals(&self, operation: Operation) -> Result<Vec<Candidate>> {
         let races = Races::none("they are yet to be run");
         let (costs, threads) = (&self.team.costs, &self.team.threads);
@@ -380,7 +382,7 @@ impl<'a> Contest<'a> {
         })
     }
 
-    /// `plan` for its own operation, and for the others whatever needs no further lines.
+    /// Plans with `plan` for its own operation, and plans that need no further lines for the others.
     fn plans(&self, plan: &Plan) -> Result<Plans> {
         if let Some((_, fan_out)) = plan.two_trees() {
             return Ok(Plans::of_tree(fan_out).with_barrier(BarrierPlan::of_plan(plan)?)?);
@@ -401,7 +403,7 @@ impl<'a> Contest<'a> {
         })
     }
 
-    /// Allreduces by one pattern both ways. A team of two exchanges its data whatever the pattern.
+    /// Allreduces, each with one pattern for fan-in and fan-out. A team of two exchanges its data whatever the pattern.
     fn allreduces(&self) -> Result<Vec<Candidate>> {
         let patterns = match &self.named[..] {
             [] if self.ranks() == 2 => vec![Pattern::Smelt],
@@ -432,11 +434,11 @@ impl<'a> Contest<'a> {
         Ok(candidates)
     }
 
-    /// The allreduce that a team with these two plans has.
+    /// The candidate of an allreduce over these two plans.
     ///
     /// # Errors
     ///
-    /// Round schedules, which carry no data.
+    /// A plan is a schedule of rounds, which carries no data.
     pub fn allreduce(&self, fan_in: &Plan, fan_out: &Plan) -> Result<Candidate> {
         let (Some(reduce), Some(broadcast)) = (fan_in.tree(), fan_out.tree()) else {
             return Err(ContestError::NoTree(fan_in.pattern.to_string()));
@@ -460,7 +462,8 @@ impl<'a> Contest<'a> {
     }
 }
 
-/// What a team runs unasked whose ranks share hardware threads: one line, and the trees of `other` for its data.
+/// The barrier that a team runs by default if its ranks share hardware threads: a counter in one line. The trees of
+/// `other` carry its data.
 fn counted(other: &Candidate) -> Result<Candidate> {
     let ranks = other.plans.len();
     Ok(Candidate {
@@ -472,7 +475,7 @@ fn counted(other: &Candidate) -> Result<Candidate> {
     })
 }
 
-/// The planner's name for `collective`, if it plans it on its own.
+/// The planner's operation for `collective`; `None` for an allreduce, which runs over plans of two others.
 pub fn planned(collective: Collective) -> Option<Operation> {
     match collective {
         Collective::Barrier => Some(Operation::Barrier),
@@ -482,8 +485,7 @@ pub fn planned(collective: Collective) -> Option<Operation> {
     }
 }
 
-/// The plan with its trees improved for as long as a race can wait, and a program that starts
-/// cannot.
+/// The plan with its trees improved by a longer search, for which a race has time but a starting program has not.
 fn deepened(costs: &CostModel, found: Timed) -> Result<Timed> {
     let start = Instant::now();
     let better = |costs: &CostModel, tree: &Tree| {

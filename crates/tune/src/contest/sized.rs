@@ -1,4 +1,4 @@
-//! Races of one operation at one size: Corecast, the floor, and MPI.
+//! Races of one operation at one size between Corecast, the floors and MPI.
 
 use std::fs;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::plans::{Candidate, Contest, Others};
 
 type Result<T> = std::result::Result<T, ContestError>;
 
-/// Contestants that keep their data in this process, at most: two floors, four or five plans, and
+/// The most contestants that keep their data in this process: two floors, four or five plans, and
 /// one peer at a time.
 const HOLDERS: usize = 8;
 
@@ -20,7 +20,7 @@ const HOLDERS: usize = 8;
 ///
 /// # Errors
 ///
-/// A pattern that cannot do the operation; a team that cannot be made.
+/// A pattern cannot do the operation, or a team cannot be made.
 pub fn race(
     contest: &Contest<'_>,
     task: Task,
@@ -43,7 +43,7 @@ pub fn race(
     Ok((comparison, candidates))
 }
 
-/// Corecast's team of threads, over each plan that may be the best.
+/// Entrants of Corecast's team of threads, one for each plan that races.
 fn threads(
     contest: &Contest<'_>,
     task: Task,
@@ -52,7 +52,7 @@ fn threads(
     let planned = collective(task.operation);
     let mut entrants = Vec::new();
     let mut candidates = contest.candidates(planned.unwrap_or(Collective::Broadcast))?;
-    // What is not planned runs over the same links whatever the trees.
+    // An operation that is not planned runs over the same links whatever the trees.
     let count = if planned.is_some() {
         candidates.len()
     } else {
@@ -76,7 +76,7 @@ fn threads(
     Ok((entrants, candidates))
 }
 
-/// The operation as the planner's races know it, if it is planned.
+/// The collective of an operation that runs over a plan; `None` for other operations.
 pub(super) fn collective(operation: Operation) -> Option<Collective> {
     match operation {
         Operation::Barrier => Some(Collective::Barrier),
@@ -91,7 +91,7 @@ pub(super) fn collective(operation: Operation) -> Option<Collective> {
 ///
 /// # Errors
 ///
-/// The size, what it needs and what is there.
+/// [`ContestError::TooLarge`] if the buffers of all contestants need more than nine tenths of the available memory.
 pub fn check_memory(task: &Task) -> Result<()> {
     let need = task.footprint().saturating_mul(HOLDERS);
     let Some(there) = fs::read_to_string("/proc/meminfo")
@@ -110,7 +110,7 @@ pub fn check_memory(task: &Task) -> Result<()> {
     Ok(())
 }
 
-/// Bytes that programs may still take.
+/// The available memory in bytes, from the text of `/proc/meminfo`.
 fn available(meminfo: &str) -> Option<usize> {
     let mut lines = meminfo.lines();
     let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;

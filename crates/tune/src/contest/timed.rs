@@ -15,12 +15,11 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// The plan of one candidate of the library's own decision, so that commands say and race what teams
-    /// run.
+    /// The plan of one candidate of the library's own choice, so that commands show and race what teams run.
     ///
     /// # Errors
     ///
-    /// A team that the choice is not about.
+    /// The choice is about another team.
     pub fn of_choice(
         team: &Members,
         choice: &Choice,
@@ -32,12 +31,12 @@ impl Timed {
         })
     }
 
-    /// The plan of `pattern`, of messages or rounds alone: what is raced and chosen has costs that were
-    /// measured, and those of shared lines were not.
+    /// The plan of `pattern`, made of messages or rounds alone: costs of shared lines are not measured, so no plan
+    /// over them is proposed.
     ///
     /// # Errors
     ///
-    /// A root outside of the team, or a pattern that cannot do the operation.
+    /// The root is outside of the team, or the pattern cannot do the operation.
     pub fn search(
         team: &Members,
         pattern: Pattern,
