@@ -1,10 +1,10 @@
-//! `--budget TIME`: a number and a unit.
+//! Parses `--budget TIME`: a number and a unit.
 
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 
-/// Units of time in seconds, by all names that are understood.
+/// The names of each unit of time, and its seconds.
 const UNITS: [(&[&str], f64); 6] = [
     (&["ns"], 1e-9),
     (&["us", "µs", "μs"], 1e-6),
@@ -14,11 +14,11 @@ const UNITS: [(&[&str], f64); 6] = [
     (&["h"], 3600.0),
 ];
 
-/// Reads `5ms`, `1s`, `0.5 s`, `10 min`.
+/// Parses a time such as `5ms`, `1s`, `0.5 s` or `10 min`.
 ///
 /// # Errors
 ///
-/// Anything else; the message quotes it.
+/// The text is no such time; the message quotes it.
 pub(crate) fn parse(text: &str) -> Result<Duration> {
     let wrong = || anyhow!("--budget {text:?}: give a number and a unit, such as 5ms, 1s or 10min");
     let trimmed = text.trim();

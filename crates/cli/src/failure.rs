@@ -1,4 +1,4 @@
-//! How commands fail: one line on standard error and an exit code that scripts can rely on.
+//! Failures of commands: one line on standard error, and an exit code that scripts can rely on.
 //!
 //! | code | meaning |
 //! | --- | --- |
@@ -15,7 +15,7 @@ const FAILED_CHECK: u8 = 1;
 /// Exit code for unusable input.
 const UNUSABLE: u8 = 2;
 
-/// How to exit after a check.
+/// The exit code after a check.
 pub(crate) fn checked(passed: bool) -> ExitCode {
     match passed {
         true => ExitCode::SUCCESS,
@@ -23,7 +23,7 @@ pub(crate) fn checked(passed: bool) -> ExitCode {
     }
 }
 
-/// Reports `error` and says how to exit.
+/// Prints `error` to standard error, and returns the exit code.
 pub(crate) fn report(error: &Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
@@ -32,7 +32,7 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     ExitCode::from(UNUSABLE)
 }
 
-/// Reports a command line that clap refused, or prints the help or version that was asked for.
+/// Reports a command line that clap refused, or prints the help or version, and returns the exit code.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
@@ -44,12 +44,12 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(UNUSABLE)
 }
 
-/// Reports something that went wrong and did not end the command.
+/// Reports a problem that does not end the command.
 pub(crate) fn warn(message: &str) {
     let _ = write_line(message);
 }
 
-/// Writes `message` as one line, however many it came in, to standard error.
+/// Writes `message` to standard error, its lines joined into one.
 fn write_line(message: &str) -> std::io::Result<()> {
     use std::io::Write;
     let words: Vec<&str> = message.split_whitespace().collect();
@@ -60,8 +60,8 @@ fn write_line(message: &str) -> std::io::Result<()> {
     )
 }
 
-/// `text` without control characters: input that is quoted may be anything, also an escape
-/// sequence that would recolour the terminal.
+/// `text` shortened and without control characters, since quoted input may contain an escape sequence that would
+/// recolour the terminal.
 pub(crate) fn printable(text: &str) -> String {
     const MOST: usize = 400;
     let mut shown: String = text
@@ -75,7 +75,7 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
-/// Whether the reader of standard output has gone.
+/// Whether the reader of standard output has closed the pipe.
 fn is_broken_pipe(error: &Error) -> bool {
     error.chain().any(|cause| {
         cause

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one ends a search or a race with what it has, the second one the process.
+//! Ctrl-C: the first one ends a search or a race with the results so far, the second one ends the process.
 
 use std::sync::{Once, OnceLock};
 
@@ -8,11 +8,11 @@ use signal_hook::iterator::Signals;
 /// Set when the user has pressed Ctrl-C.
 static INTERRUPTED: OnceLock<()> = OnceLock::new();
 
-/// From now on the first Ctrl-C is remembered, and the second one ends the process.
+/// Begins to listen: the first Ctrl-C is remembered, and the second one ends the process.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Where signals cannot be listened to, the first one ends the process.
+        // If the handler cannot be installed, the first Ctrl-C ends the process.
         if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
             std::thread::spawn(move || {
                 for _ in signals.forever() {
@@ -25,7 +25,7 @@ pub(crate) fn listen() {
     });
 }
 
-/// Whether Ctrl-C was pressed since.
+/// Whether Ctrl-C was pressed since [`listen`].
 pub(crate) fn happened() -> bool {
     INTERRUPTED.get().is_some()
 }

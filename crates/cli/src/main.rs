@@ -1,17 +1,17 @@
-//! The `corecast` command: looks at machines, plans for them, and explains the plans.
+//! The `corecast` command: shows and measures machines, plans, simulates and tunes collectives, and races them.
 //!
 //! | module | what it does |
 //! | --- | --- |
 //! | [`options`] | the options of every command |
 //! | [`commands`] | a folder or a file per command: arguments, the call, text and JSON |
-//! | [`source`] | finds the machine: a file, a built-in or made-up one, or this one |
-//! | [`team`] | which threads take part |
-//! | [`planning`] | from names to plans |
-//! | [`sizes`], [`duration`] | lists of bytes and times, as users write them |
-//! | [`interrupt`], [`progress`] | Ctrl-C, and a bar for whoever waits |
-//! | [`output`], [`failure`] | the only places that write, and the exit codes |
+//! | [`source`] | finds the machine: a file, a built-in or synthetic one, or this one |
+//! | [`team`] | the hardware threads that take part |
+//! | [`planning`] | makes plans from names of patterns |
+//! | [`sizes`], [`duration`] | parse lists of bytes and times |
+//! | [`interrupt`], [`progress`] | Ctrl-C and the progress bar |
+//! | [`output`], [`failure`] | the only modules that write, and the exit codes |
 //!
-//! **Architecture invariant:** a command parses, calls and prints. What computes, draws or checks is in the
+//! **Architecture invariant:** a command parses, calls and prints. Code that computes, draws or checks is in the
 //! crates below: `corecast_plan`, `corecast_tune`, `corecast_bench`, `corecast_draw`, `corecast_doctor`.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Everything that commands write: standard output and files that the user named.
+//! Writes the output of commands: standard output, and files that the user named.
 
 use std::io::Write;
 
@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use corecast_draw::{Depth, Screen};
 use serde::Serialize;
 
-/// What standard output can show, by the terminal's width and by `NO_COLOR`, `CLICOLOR_FORCE` and
-/// `COLORTERM`.
+/// Columns and colours that standard output can show, by the terminal's width and by `NO_COLOR`, `CLICOLOR_FORCE`
+/// and `COLORTERM`.
 pub(crate) fn screen() -> Screen {
     let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let true_colour = std::env::var("COLORTERM").is_ok_and(|v| v == "truecolor" || v == "24bit");
@@ -25,11 +25,11 @@ pub(crate) fn screen() -> Screen {
     }
 }
 
-/// Writes `text` to standard output, without colours where it does not understand them.
+/// Writes `text` to standard output, without colours where it does not support them.
 ///
 /// # Errors
 ///
-/// A closed or full output; `failure::report` is silent about the former.
+/// The output is closed or full; `failure::report` is silent about a closed one.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())
@@ -41,7 +41,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// A closed or full output.
+/// The output is closed or full.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_string(value)?;
     line.push('\n');
@@ -52,7 +52,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
 ///
 /// # Errors
 ///
-/// A path that cannot be written; the message quotes it.
+/// The path cannot be written; the message quotes it.
 pub(crate) fn save(path: &str, text: &str) -> Result<()> {
     if path == "-" {
         return print(text);
@@ -60,11 +60,11 @@ pub(crate) fn save(path: &str, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {path:?}"))
 }
 
-/// Writes `text` to the file at `path` by way of one beside it: readers see the old text or the new one.
+/// Replaces the file at `path` atomically: writes `text` to a file beside it and renames that.
 ///
 /// # Errors
 ///
-/// A path that cannot be written; the message quotes it.
+/// The path cannot be written; the message quotes it.
 pub(crate) fn replace(path: &str, text: &str) -> Result<()> {
     let part = format!("{path}.part");
     save(&part, text)?;

@@ -1,17 +1,17 @@
-//! Lists of sizes as users write them.
+//! Parses lists of sizes.
 
 use anyhow::{Context, Result, bail};
 
-/// Between two sizes of a range.
+/// The ratio of two neighbouring sizes of a range.
 const STEP: usize = 4;
 
-/// The sizes of a list such as `8,4K,1M` or `8..16M`, each once, in bytes.
+/// Parses a list of sizes such as `8,4K,1M` or `8..16M`, and returns each once, in bytes.
 ///
-/// A range goes up by fours, and ends with its last size even if that is no step.
+/// A range goes up by factors of 4, and ends with its last size even if that is no step.
 ///
 /// # Errors
 ///
-/// Words that are no size, and ranges that go down, quoted.
+/// A word is no size, or a range goes down; the message quotes it.
 pub(crate) fn parse(list: &str) -> Result<Vec<usize>> {
     let mut sizes: Vec<usize> = Vec::new();
     let mut add = |size| {

@@ -1,4 +1,4 @@
-//! Where the machine comes from: `-i FILE|builtin:NAME|synthetic:SPEC`, or this machine.
+//! Opens the machine that a command is about: `-i FILE|builtin:NAME|synthetic:SPEC`, or this machine.
 
 use std::io::Read;
 
@@ -8,27 +8,27 @@ use corecast::store::Store;
 use corecast_machine::Discovery;
 use corecast_model::{CostBasis, MachineFile, builtin, builtin_names, synthetic};
 
-/// A machine with costs, and how it was come by.
+/// A machine with costs, and where they come from.
 #[derive(Debug)]
 pub(crate) struct Source {
     /// The machine and its costs.
     pub(crate) file: MachineFile,
-    /// Whose costs these are.
+    /// Whether the costs are measured, given or assumed.
     pub(crate) costs: CostBasis,
-    /// What discovery found, where the machine is this one.
+    /// The result of discovery; `None` if the machine is not this one.
     pub(crate) here: Option<Discovery>,
-    /// What a reader should know about the machine or its costs, one sentence each.
+    /// Notes on the machine or its costs for the reader, one sentence each.
     pub(crate) notes: Vec<String>,
 }
 
-/// Most bytes that are read: beyond the matrices of 4,096 threads nothing is a machine file.
+/// The most bytes of a machine file that are read: enough for the matrices of 4,096 threads.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// The machine that `text` names; this machine for none.
+/// Opens the machine that `text` names; this machine for `None`.
 ///
 /// # Errors
 ///
-/// What cannot be read or is no valid machine, quoting `text`.
+/// The machine cannot be read or is not valid; the message quotes `text`.
 pub(crate) fn open(text: Option<&str>) -> Result<Source> {
     let Some(text) = text else {
         return Ok(this_machine());
@@ -57,7 +57,7 @@ pub(crate) fn open(text: Option<&str>) -> Result<Source> {
     Ok(given(file))
 }
 
-/// Whether `text` is a synthetic machine without its prefix, as lstopo takes them.
+/// Whether `text` describes a synthetic machine without its prefix, in lstopo's form.
 fn is_spec(text: &str) -> bool {
     ["package:", "numa:", "core:", "pu:"]
         .iter()
@@ -90,7 +90,7 @@ fn read(path: &str) -> Result<String> {
     })
 }
 
-/// What discovery finds here, with the costs that a team would be planned with.
+/// This machine, with the costs from which a team would be planned.
 fn this_machine() -> Source {
     let here = corecast_machine::discover();
     let (file, source) = costs::here(&Store::standard(), &here);

@@ -1,4 +1,4 @@
-//! Which hardware threads take part, and in which order: position in the list is the rank.
+//! The hardware threads that take part, in order: the position in the list is the rank.
 
 use std::collections::BTreeMap;
 
@@ -39,8 +39,8 @@ pub(crate) enum Placement {
 ///
 /// # Errors
 ///
-/// A list that cannot be read, is empty, names a thread twice or one without costs; a subset of no
-/// member or of more than there are.
+/// The list cannot be read, is empty, names a thread twice or one without costs, or the subset has no
+/// member or more than there are.
 pub(crate) fn members(args: &TeamArgs, file: &MachineFile) -> Result<Vec<u32>> {
     let all = match &args.threads {
         Some(list) => checked(list, file)?,
@@ -58,7 +58,7 @@ pub(crate) fn members(args: &TeamArgs, file: &MachineFile) -> Result<Vec<u32>> {
     placed(file.machine(), &all, args.placement, k)
 }
 
-/// The threads of a list, all of them known and none twice.
+/// Parses a list of threads, and checks that the machine has costs for each and that none is listed twice.
 fn checked(list: &str, file: &MachineFile) -> Result<Vec<u32>> {
     let threads = CpuList::in_order(list).with_context(|| format!("--threads {list:?}"))?;
     let mut seen = std::collections::HashSet::new();
@@ -77,10 +77,10 @@ fn checked(list: &str, file: &MachineFile) -> Result<Vec<u32>> {
     Ok(threads)
 }
 
-/// The first `k` of `threads` that `placement` takes.
+/// The first `k` of `threads` in the order of `placement`.
 ///
-/// Within a NUMA node each core gives one thread before any gives a second: SMT siblings share
-/// what a member needs for itself.
+/// Within a NUMA node each core gives one thread before any gives a second, since SMT siblings share
+/// the resources of their core.
 fn placed(machine: &Machine, threads: &[u32], placement: Placement, k: usize) -> Result<Vec<u32>> {
     let mut siblings_before: BTreeMap<u32, usize> = BTreeMap::new();
     let mut keyed = Vec::new();

@@ -1,5 +1,5 @@
 //! `corecast` without a command: measures this machine, plans, races the best plans of each
-//! operation, barriers also against what people use today, and keeps what it found.
+//! operation, barriers also against peers such as OpenMP, and saves costs and winners.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -33,14 +33,14 @@ use corecast_plan::record::raced;
 use corecast_tune::contest::{Contest, NO_PEERS, Race, Timed, planned};
 use corecast_tune::measure;
 
-/// Time for the measurement: with the races the whole stays under a minute.
+/// Time for the measurement: together with the races the command stays under a minute.
 const PROBE_LIMIT: Duration = Duration::from_secs(25);
 
 /// Time for the measurement with `--quick`.
 const PROBE_LIMIT_QUICK: Duration = Duration::from_secs(5);
 
-/// Time for the race of each operation once its entrants are checked. Most entrants of a barrier
-/// are peers, which are launched each round.
+/// The settings of the race of each operation, whose time begins once its entrants are checked. Most entrants of a
+/// barrier are peers, which are launched each round.
 fn settings(quick: bool, collective: Collective) -> Settings {
     let normal = Settings {
         rounds_min: 60,
@@ -99,7 +99,7 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
     Ok(failure::checked(races.iter().all(|race| race.wrong() == 0)))
 }
 
-/// What a team would run without any race.
+/// The plans that a team would run without any race.
 fn by_model(team: &Members) -> Result<Vec<Timed>> {
     let races = Races::none("they are yet to be run");
     let choices = choose_all(&team.costs, &team.threads, &Preferences::default(), &races)?;
@@ -109,8 +109,8 @@ fn by_model(team: &Members) -> Result<Vec<Timed>> {
     Ok(plans.collect::<Result<_, _>>()?)
 }
 
-/// Where something was saved, as a note; a warning where it could not be, since what was found is
-/// worth printing also then.
+/// A note that says where something was saved. If saving failed it also warns, and the command goes on, since the
+/// results are worth printing all the same.
 fn kept(what: &str, saved: Result<PathBuf, StoreError>) -> String {
     match saved {
         Ok(path) => format!("{what} saved in {}", path.display()),
@@ -122,7 +122,7 @@ fn kept(what: &str, saved: Result<PathBuf, StoreError>) -> String {
     }
 }
 
-/// The machine with its own costs, or with the literature's and a note where it refuses.
+/// The machine with measured costs, or with the literature's costs and a note where it cannot be measured.
 fn measure(
     machine: &Machine,
     quick: bool,
@@ -162,7 +162,7 @@ fn measure(
     }
 }
 
-/// Races each operation, and puts the winners in the place of what the model chose.
+/// Races each operation, and replaces the plans in `chosen`, which the model chose, by the winners.
 fn race(team: &Members, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> Result<Vec<Race>> {
     let mut contest = Contest::new(team, basis);
     contest.peers = Some(match quick {
@@ -195,7 +195,7 @@ fn race(team: &Members, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> 
                 }
                 race
             }
-            // Over the plans that have won: the team that users get.
+            // An allreduce runs over the plans that have won, as in the team that users get.
             None => {
                 let plan = |operation| -> Option<&Plan> {
                     let mut plans = chosen.iter().map(|t| &t.plan);
@@ -212,14 +212,14 @@ fn race(team: &Members, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> 
         };
         races.push(race);
         before += own;
-        // The others have no peers yet, which is said once and not in each table.
+        // Only barriers have peers, which one note says instead of one in each table.
         contest.peers = None;
     }
     bar.finish();
     Ok(races)
 }
 
-/// What was known of this machine from earlier races of other teams, and these races.
+/// The profile of this machine with these races added; races of other teams stay in it.
 fn profile(machine: &Machine, when: String, team: &Members, races: &[Race]) -> Profile {
     let mut profile = match Store::standard().profile(machine) {
         Stored::Found(_, profile) => profile,
@@ -368,7 +368,7 @@ impl Found<'_> {
         };
         let model = match self.basis {
             CostBasis::Measured => format!("predicted {latency:.d$} {unit}, "),
-            // Not a word on nanoseconds that are another machine's.
+            // Times from costs of another machine are not shown.
             CostBasis::Given | CostBasis::Assumed => String::new(),
         };
         let races = self.races.iter();

@@ -1,6 +1,6 @@
-//! `corecast doctor`: what keeps Corecast from being as fast as it can be here, and the way out.
+//! `corecast doctor`: says what slows Corecast down on this machine, and how to mend it.
 //!
-//! The checks are in [`corecast_doctor`]; this file asks for them and writes them down.
+//! The checks are in [`corecast_doctor`]; this file runs and prints them.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -37,7 +37,7 @@ pub(crate) struct ReaderArgs {
     word: u64,
 }
 
-/// As `--json` prints it.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -74,7 +74,7 @@ pub(crate) fn run(global: &Global, args: &DoctorArgs) -> Result<ExitCode> {
     Ok(failure::checked(worst < Level::Failure))
 }
 
-/// Runs the process that tries.
+/// Runs the process that tries to read its parent's memory.
 pub(crate) fn reader(args: &ReaderArgs) -> Result<ExitCode> {
     let outcome = read_peer(args.pid, args.address, args.word);
     if let Err(reason) = &outcome {
@@ -83,11 +83,11 @@ pub(crate) fn reader(args: &ReaderArgs) -> Result<ExitCode> {
     Ok(failure::checked(outcome.is_ok()))
 }
 
-/// A line for each check, below it the way out, and a line that counts.
+/// A line for each check with its fix below, and a line with the counts.
 fn text(checks: &[Finding], screen: Screen) -> String {
     let width = checks.iter().map(|c| c.check.len()).max().unwrap_or(0);
     let mut out = String::new();
-    // Names of files may hold anything, also what would recolour a terminal.
+    // Names of files may hold control characters, which could recolour a terminal.
     let tame = |text: &str| text.replace(char::is_control, "\u{fffd}");
     for check in checks {
         let level = format!("{:<8}", check.level.name());

@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands, with one file or folder each.
 
 pub(crate) mod all;
 pub(crate) mod bench;

@@ -1,13 +1,13 @@
-//! `corecast run`: an unmodified program with Corecast's barrier in it, or processes that are one team.
+//! `corecast run`: runs an unmodified OpenMP program with Corecast's barrier, or processes that are one team.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `program.rs` | starts a program with the OpenMP adapter loaded before it |
-//! | `pin.rs` | `--pin`: where its threads run |
-//! | `explain.rs` | `--explain`: waits for the program's end |
-//! | `waits.rs`, `locations.rs` | reads what the adapter recorded, and names lines and functions |
+//! | `pin.rs` | `--pin`: binds the program's threads |
+//! | `explain.rs` | `--explain`: runs the program as a child, then shows its waits |
+//! | `waits.rs`, `locations.rs` | read the waits that the adapter recorded, and name lines and functions |
 //! | `processes.rs` | `-n`: starts the processes of a team |
-//! | `children.rs` | what passes between this command and what it starts: signals and exit codes |
+//! | `children.rs` | passes signals to child processes, and their exit codes back |
 
 mod children;
 mod explain;

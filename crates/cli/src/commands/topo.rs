@@ -1,7 +1,7 @@
-//! `corecast topo`: the machine as a tree, as JSON, as CSV and as boxes.
+//! `corecast topo`: shows the machine as a tree, as JSON, as CSV and as boxes.
 //!
-//! The CSV has one line per hardware thread under the header [`CSV_HEADER`]; another set or order
-//! of columns is another `schema`.
+//! The CSV has one line per hardware thread under the header [`CSV_HEADER`]; `schema` grows with each change of the
+//! columns or their order.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -105,7 +105,7 @@ fn boxes(source: &Source) -> Part {
     nest(source.file.machine(), &memory)
 }
 
-/// What the drawing does not show, one sentence each: limits of the process, assumptions, costs.
+/// Sentences on what the drawing does not show: counts, limits of the process, assumptions, costs.
 fn facts(source: &Source) -> Vec<String> {
     let machine = source.file.machine();
     let counts = [
@@ -152,7 +152,7 @@ fn csv(machine: &Machine) -> String {
     out
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -167,7 +167,7 @@ struct Report<'a> {
     notes: &'a [String],
 }
 
-/// The costs and whose they are.
+/// The costs of messages, and whether they are measured, given or assumed.
 #[derive(Serialize)]
 struct Costs<'a> {
     basis: CostBasis,

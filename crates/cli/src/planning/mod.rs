@@ -1,4 +1,4 @@
-//! From names on the command line to plans, for the commands that plan.
+//! Makes plans from names on the command line, for the commands that plan.
 
 mod report;
 mod search;

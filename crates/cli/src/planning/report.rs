@@ -15,27 +15,27 @@ use corecast_tune::contest::Timed;
 pub(crate) struct PlanReport<'a> {
     schema: u32,
     pattern: String,
-    /// Absent for rounds, which have none.
+    /// The root; absent for rounds, which have none.
     root: Option<usize>,
-    /// For each rank the ranks it serves, in order; absent for rounds. Of a barrier's two trees
-    /// the one that leads out.
+    /// The children of each rank, in the order in which it sends; absent for rounds. Of a barrier with two trees it is
+    /// the fan-out tree.
     children: Option<&'a [Vec<usize>]>,
-    /// For each rank the ranks it takes, in order, where a barrier goes in over another tree.
+    /// The children of each rank in the fan-in tree, in order, where a barrier has two trees.
     #[serde(skip_serializing_if = "Option::is_none")]
     fan_in: Option<&'a [Vec<usize>]>,
-    /// For each rank the groups it serves, in order, where members share lines; `children` has the
+    /// The groups of children of each rank, in order, where members share lines; `children` has the
     /// same ranks without the groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<&'a [Vec<Vec<usize>>]>,
-    /// For each rank the groups it takes, in order, where a barrier goes in over another tree.
+    /// The groups of children of each rank in the fan-in tree, in order, where a barrier has two trees.
     #[serde(skip_serializing_if = "Option::is_none")]
     fan_in_groups: Option<&'a [Vec<Vec<usize>>]>,
-    /// For each round and rank the ranks that it notifies; absent for trees.
+    /// The ranks that each rank notifies in each round; absent for trees.
     #[serde(skip_serializing_if = "Option::is_none")]
     rounds: Option<Vec<Vec<&'a [usize]>>>,
     latency: f64,
     lower_bound: f64,
-    /// The share of the latency that a better plan could save at most.
+    /// The largest share of the latency that a better plan could save.
     gap: f64,
     proved_optimal: bool,
     search_ms: f64,
@@ -43,23 +43,23 @@ pub(crate) struct PlanReport<'a> {
     unit: &'static str,
     machine: &'a str,
     threads: &'a [u32],
-    /// When each rank has done its part.
+    /// The time at which each rank has done its part.
     avail: Vec<f64>,
     /// `seed`, `moves`, `ended`, `budget_ms`; absent for plans that are built without a search.
     #[serde(flatten)]
     search: Option<Search>,
-    /// `t_min`, `t_max`, `simulated`; absent where models do not know.
+    /// `t_min`, `t_max`, `simulated`; absent where there is no forecast.
     #[serde(flatten)]
     forecast: Option<Foreseen>,
-    /// For each rank what it does when.
+    /// The sends and receives of each rank, in order of time.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<Vec<Vec<Doing>>>,
-    /// The critical chain: rank and place in its part of `timeline`.
+    /// The critical chain: rank, and index in that rank's part of `timeline`.
     #[serde(skip_serializing_if = "Option::is_none")]
     critical_chain: Option<Vec<(usize, usize)>>,
 }
 
-/// What models say beside the planner's, in the machine's unit.
+/// Forecasts of the other models, in the machine's unit.
 #[derive(Debug, Serialize)]
 struct Foreseen {
     /// Bounds of the symbolic model.
@@ -79,7 +79,7 @@ struct Doing {
 }
 
 impl PlanReport<'_> {
-    /// The report on `timed`.
+    /// The report of `timed`.
     pub(crate) fn of<'a>(team: &'a Members, timed: &'a Timed) -> PlanReport<'a> {
         let plan = &timed.plan;
         let rounds = plan.rounds().map(|r| {
@@ -126,7 +126,7 @@ impl PlanReport<'_> {
         self
     }
 
-    /// Adds what models say.
+    /// Adds the forecast.
     pub(crate) fn with_forecast(mut self, forecast: Option<Forecast>) -> Self {
         self.forecast = forecast.map(|times| Foreseen {
             t_min: times.t_min_ns,
@@ -136,7 +136,7 @@ impl PlanReport<'_> {
         self
     }
 
-    /// Adds who does what when.
+    /// Adds the timeline and its critical chain; a plan of rounds has none.
     pub(crate) fn with_timeline(mut self, team: &Members, plan: &Plan) -> Self {
         let Some(timeline) = plan.timeline(&team.costs) else {
             return self;
@@ -158,7 +158,7 @@ impl PlanReport<'_> {
     }
 }
 
-/// When each rank has done its part.
+/// The time at which each rank has done its part.
 fn avail(team: &Members, plan: &Plan) -> Vec<f64> {
     match (plan.timeline(&team.costs), plan.rounds()) {
         (Some(timeline), _) => timeline.avail,

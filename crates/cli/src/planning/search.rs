@@ -1,4 +1,4 @@
-//! Searches with limits: how long, by which choices, with progress, and ended by Ctrl-C.
+//! Searches for plans within limits, with progress, which Ctrl-C ends early.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -15,20 +15,20 @@ use crate::interrupt;
 use crate::progress::{self, Bar};
 use corecast_tune::contest::Timed;
 
-/// How long a search may go on, and by which choices.
+/// The limits and the seed of a search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Limits {
-    /// Decides all choices that are left to chance.
+    /// The seed of all random choices.
     pub(crate) seed: u64,
-    /// Changes that are tried.
+    /// The number of moves that are tried; `None` for no limit.
     pub(crate) moves: Option<u64>,
-    /// Time that may pass.
+    /// The time of the search; `None` for the default.
     pub(crate) budget: Option<Duration>,
 }
 
 impl Limits {
-    /// The time for `pattern`. Moves alone are no matter of time: their result is the same on every
-    /// machine, however slow.
+    /// The time for `pattern`; `None` if only moves limit the search, which gives the same result on every machine,
+    /// however slow.
     fn budget(&self, pattern: Pattern) -> Option<Duration> {
         match (self.budget, self.moves, pattern) {
             (Some(budget), _, _) => Some(budget),
@@ -39,11 +39,11 @@ impl Limits {
     }
 }
 
-/// Why a search came to its end.
+/// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Ended {
-    /// Nothing better exists.
+    /// The plan is proved optimal.
     Proved,
     /// All moves were done.
     Moves,
@@ -53,7 +53,7 @@ pub(crate) enum Ended {
     Interrupted,
 }
 
-/// How a search went.
+/// The record of a search.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Search {
     seed: u64,
@@ -68,12 +68,12 @@ pub(crate) struct Search {
 pub(crate) struct Found {
     /// The plan and its time.
     pub(crate) timed: Timed,
-    /// Absent for patterns that are built without a search.
+    /// The record of the search; absent for patterns that are built without one.
     pub(crate) search: Option<Search>,
 }
 
 impl Found {
-    /// How it was found, in words.
+    /// A sentence that says how the plan was found.
     pub(crate) fn sentence(&self) -> String {
         let ms = self.timed.search_ms;
         let Some(search) = &self.search else {
@@ -93,11 +93,11 @@ impl Found {
     }
 }
 
-/// The plan of `pattern` for `team` within `limits`.
+/// Finds the plan of `pattern` for `team` within `limits`.
 ///
 /// # Errors
 ///
-/// A root outside of the team, or a pattern that cannot do the operation.
+/// The root is outside of the team, or the pattern cannot do the operation.
 pub(crate) fn find(
     team: &Members,
     pattern: Pattern,
@@ -133,7 +133,7 @@ pub(crate) fn find(
     let search = Search {
         seed: limits.seed,
         moves: match (watcher.ended, timed.plan.proved_optimal) {
-            // The last look is some moves before the last move.
+            // The watcher is called every few moves, so it may miss the last ones.
             (None, false) => limits.moves.unwrap_or(watcher.moves),
             _ => watcher.moves,
         },
@@ -148,12 +148,12 @@ pub(crate) fn find(
     Ok(Found { timed, search })
 }
 
-/// The plans of all patterns that can do the operation, best first. Where only the time for
-/// [`Pattern::Optimal`] would be its own default, it gets that of [`Pattern::Best`].
+/// The plans of all patterns that can do the operation, best first. If no limit is set, [`Pattern::Optimal`] gets
+/// the default time of [`Pattern::Best`] instead of its own.
 ///
 /// # Errors
 ///
-/// A root outside of the team.
+/// The root is outside of the team.
 pub(crate) fn compare(
     team: &Members,
     operation: Operation,
@@ -188,11 +188,11 @@ pub(crate) fn compare(
     Ok(found)
 }
 
-/// Reads `auto`, `smelt` or a rank.
+/// Parses `auto`, `smelt` or a rank.
 ///
 /// # Errors
 ///
-/// Anything else; the message quotes it.
+/// The text is none of these; the message quotes it.
 pub(crate) fn root(text: &str) -> Result<RootChoice> {
     match text {
         "auto" => Ok(RootChoice::Auto),
@@ -240,7 +240,7 @@ impl Watcher {
             self.ended = Some(Ended::Budget);
             return ControlFlow::Break(());
         }
-        // Drawing costs more than a look.
+        // The bar is drawn at most ten times a second, since drawing takes longer than a move.
         if now - self.shown >= Duration::from_millis(100) {
             self.shown = now;
             self.show(passed, progress);

@@ -8,7 +8,7 @@ use corecast_plan::Plan;
 use corecast_plan::Members;
 use corecast_tune::contest::Timed;
 
-/// One line per plan, with what models foretell of each, where they do.
+/// A table with one line per plan, and columns for the models' forecasts if there are any.
 pub(crate) fn with_forecasts(
     team: &Members,
     plans: &[Timed],
@@ -35,7 +35,7 @@ pub(crate) fn with_forecasts(
     table
 }
 
-/// One line per plan.
+/// A table with one line per plan.
 pub(crate) fn table<'a>(team: &Members, plans: impl Iterator<Item = &'a Timed>) -> Table {
     let plans: Vec<&Timed> = plans.collect();
     let unit = team.unit();
@@ -73,7 +73,7 @@ pub(crate) fn table<'a>(team: &Members, plans: impl Iterator<Item = &'a Timed>) 
     table
 }
 
-/// `8.3 %`, or that there is none.
+/// The gap of a plan, such as `8.3 %`, or `optimal`.
 pub(crate) fn gap(plan: &Plan) -> String {
     match 100.0 * plan.gap {
         _ if plan.proved_optimal => "optimal".to_owned(),

@@ -6,9 +6,9 @@ use fastrand::Rng;
 /// Noise of a sample, as a factor.
 #[derive(Clone, Copy, Debug)]
 enum Noise {
-    /// Evenly up to five percent more or less.
+    /// Uniform noise of up to five percent in both directions.
     Even,
-    /// A Pareto tail without a variance on top of a small spread: somebody else's turn now and then.
+    /// A Pareto tail of infinite variance on top of a small spread, as if other processes ran now and then.
     Heavy,
 }
 
@@ -50,7 +50,7 @@ fn the_best_is_sent_home_no_more_often_than_stated() {
     let mut rng = Rng::with_seed(1);
     for noise in [Noise::Even, Noise::Heavy] {
         for times in [
-            // A clear winner, one by a little, and nobody: all are alike.
+            // There is a clear winner, a winner by one percent, and no winner.
             &[100.0, 130.0, 150.0, 200.0, 400.0][..],
             &[100.0, 101.0, 102.0, 103.0, 104.0],
             &[100.0, 100.0, 100.0, 100.0, 100.0],
@@ -63,7 +63,7 @@ fn the_best_is_sent_home_no_more_often_than_stated() {
             let wrong = (0..RACES)
                 .filter(|_| race(times, noise, rules, &mut rng).left(0).is_some())
                 .count();
-            // Five percent would be 20 of 400, and a bound on top for the luck of so many races.
+            // Five percent are 20 of 400 races; two standard deviations are allowed on top.
             let most = RACES as f64 * rules.error;
             assert!(
                 wrong as f64 <= most + 2.0 * most.sqrt(),
@@ -107,11 +107,11 @@ fn clear_losers_leave_early_and_take_few_samples() {
     for loser in 1..5 {
         assert_eq!(test.left(loser), Some(&Left::Slower { round: 9, than: 0 }));
     }
-    // What another place in memory might explain is not enough in the first replicate.
+    // A difference that the place in memory may explain eliminates nobody in the first replicate.
     let test = race(&[100.0, 115.0], Noise::Even, Rules::default(), &mut rng);
     assert_eq!(test.clone().favouring(vec![1]).winner(), Some(0));
     assert!(test.rounds() >= 28, "{}", test.rounds());
-    // Of two that are near and three that are not, the three do not take part for long.
+    // Of two contenders that are near and three that are not, the three leave early.
     let times = [100.0, 101.0, 200.0, 200.0, 200.0];
     let rules = Rules {
         replicate_rounds: 17,
@@ -143,7 +143,7 @@ fn ties_end_and_go_to_who_is_favoured() {
     assert!(decided >= 40, "{decided} of 50");
     assert!(favoured >= 120, "{favoured} of 150");
     rounds.sort_unstable();
-    // Half of the ties are known to be such long before the rounds are over.
+    // Half of the ties end long before the maximum of rounds.
     assert!(rounds[25] < 550, "{rounds:?}");
 }
 
@@ -160,7 +160,7 @@ fn who_fails_is_out_and_one_alone_has_won() {
     test.round(&[Some(1.0), None]);
     test.fail(1, "it hung".to_owned());
     assert_eq!(test.ended(), Ended::Decided);
-    // One alone is measured all the same.
+    // A contender that is left alone is still measured.
     assert!(!test.over());
     (0..11).for_each(|_| drop(test.round(&[Some(1.0), None])));
     assert!(test.over());
@@ -173,7 +173,7 @@ fn who_fails_is_out_and_one_alone_has_won() {
 
 #[test]
 fn medians_that_go_round_in_a_circle_leave_somebody() {
-    // Of each two the one before is faster in two rounds of three.
+    // Each contender is faster than the next one in two rounds of three, in a cycle.
     let mut test = SequentialTest::new(3, Rules::default());
     let rounds = [[1.0, 2.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0]];
     for round in rounds.iter().cycle().take(600) {
@@ -186,7 +186,7 @@ fn medians_that_go_round_in_a_circle_leave_somebody() {
 
 #[test]
 fn a_favourite_stays_that_was_faster_in_one_replicate() {
-    // Twice its buffers lay badly.
+    // The favourite was slower in two replicates of three, as if its buffers lay badly.
     let mut test = SequentialTest::new(2, Rules::default());
     for favourite in [110.0, 95.0, 110.0] {
         while !test.over() {
@@ -214,15 +214,15 @@ fn only_replicates_confirm_who_wins_with_long_data() {
         }
         test
     };
-    // Its rounds are surely faster in the first replicate, and that may be where its buffers lie.
+    // Rounds that are faster in few replicates confirm nothing: the place of the buffers may explain them.
     let test = run(&[90.0; 3]);
     assert_eq!(test.left(1), None);
     assert!(!test.enough() && !test.confirmed());
-    // On which side it lies differs from replicate to replicate.
+    // The replicates contradict each other.
     let mixed = [94.0, 106.0, 94.0, 106.0, 94.0, 106.0, 94.0, 106.0];
     let test = run(&mixed);
     assert!(test.winner() == Some(0) && !test.enough() && !test.confirmed());
-    // Eight replicates in which it was at most three percent slower do.
+    // Eight replicates in which it was at most three percent slower confirm it.
     let test = run(&[102.0, 102.9, 95.0, 102.9, 97.0, 102.0, 99.0, 99.0]);
     assert!(test.confirmed(), "{:?}", test.ratio_by_replicate(0, 1));
     assert_eq!(test.replicates(), 8);

@@ -15,23 +15,23 @@ use corecast_wire::WaitConfig;
 use fastrand::Rng;
 use std::time::Duration;
 
-/// What a contender takes at a size in nanoseconds; `None`: it is found wrong.
+/// The time of a contender at a size in nanoseconds; `None` if its results are wrong.
 type Law = fn(Operation, usize, &str) -> Option<f64>;
 
-/// A machine by its law.
+/// A machine on which each contender takes the time that the law says, with drift.
 struct Synthetic {
     law: Law,
     rng: Rng,
     now: Duration,
     /// Time of a round of one contender.
     batch: Duration,
-    /// By how much contenders are slower or faster for a whole replicate, as their buffers happen to lie.
+    /// Relative difference of a contender's time in a whole replicate, as if by the place of its buffers.
     placement: f64,
-    /// Races after which somebody interrupts.
+    /// Number of races after which the tuning is interrupted.
     patience: usize,
-    /// Each replicate.
+    /// Operation and bytes of each replicate, in order.
     replicates: Vec<(Operation, usize)>,
-    /// What was raced, and in how many rounds.
+    /// Operation, bytes, contenders and rounds of each race, in order.
     log: Vec<(Operation, usize, Vec<String>, u32)>,
 }
 
@@ -64,7 +64,7 @@ impl Racer for Synthetic {
         self.replicates.push((operation, bytes));
         let place = |rng: &mut Rng| 1.0 + self.placement * (2.0 * rng.f64() - 1.0);
         let places: Vec<f64> = contenders.iter().map(|_| place(&mut self.rng)).collect();
-        // Checks and calibration.
+        // The time that checks and calibration would take.
         self.now += self.batch * contenders.len() as u32;
         while !test.over() && (self.now - begin < limit || test.rounds() < before + 3) {
             let drift = 1.0 + 0.5 * self.rng.f64();
@@ -86,7 +86,7 @@ impl Racer for Synthetic {
         }
         let names: Vec<String> = contenders.iter().map(|c| c.name.clone()).collect();
         match self.log.last_mut() {
-            // Another replicate.
+            // This is a further replicate of the last race.
             Some(last) if (last.0, last.1, &last.2) == (operation, bytes, &names) => {
                 last.3 = test.rounds();
             }
@@ -146,7 +146,7 @@ fn plain(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
         (Operation::Broadcast, "whole") => return None,
         (Operation::Allreduce, "built-in") => 1.0,
         (_, "built-in" | "balanced" | "binomial") => 1.0,
-        // As good as the built-in choice: a tie.
+        // These tie with the built-in choice.
         (_, "fixed" | "pull") => 1.001,
         _ => 1.5,
     };
@@ -208,14 +208,14 @@ fn what_is_best_is_found_and_ties_stay_built_in() {
         outcome.wait_config.map(|wait_config| wait_config.spin_ns),
         Some(50_000)
     );
-    // One change for allreduces, between 512 and 4096 bytes; no table for anybody else.
+    // Allreduces change once, between 512 and 4096 bytes; all other operations keep the built-in choice.
     let allreduce = ranges(&outcome, Operation::Allreduce);
     assert_eq!(allreduce.len(), 2, "{allreduce:?}");
     let (Some(limit), None) = allreduce[0] else {
         panic!("{allreduce:?}");
     };
     assert_eq!(allreduce[1], (None, Some("ring")));
-    // Refined: the race at 2048 put the limit between that and 4096.
+    // The race at 2048 bytes has put the limit between 2048 and 4096.
     assert!((2048..4096).contains(&limit), "{limit}");
     for operation in Operation::CHOSEN {
         if operation != Operation::Allreduce {
@@ -334,7 +334,7 @@ fn sizes_that_fit_no_memory_are_left_out_with_a_word() {
     );
 }
 
-/// Allreduces by `owners` are fast at 4 KiB, which nobody would expect of the model below.
+/// A model that predicts slow times for `owners`, which are fast for allreduces of 4 KiB.
 struct Model;
 
 impl Predict for Model {
@@ -410,7 +410,7 @@ fn violated_guidelines_are_mended_and_reported() {
         most: 1,
         ..TuneRequest::default()
     };
-    // A model that leaves out what would be better.
+    // A model whose predictions leave the better algorithms out of the race.
     struct Wrong;
     impl Predict for Wrong {
         fn predict(&self, _: Operation, algorithm: &str, _: &Plans, _: usize) -> Option<f64> {
@@ -424,7 +424,7 @@ fn violated_guidelines_are_mended_and_reported() {
         .iter()
         .map(|f| (f.operation, f.bytes, f.mended_by.as_deref()))
         .collect();
-    // That the barrier is slow shows when the allreduce is mended.
+    // The barrier is suspected only once the allreduce is mended.
     mended.sort_unstable();
     assert_eq!(
         mended,
@@ -552,10 +552,10 @@ fn what_is_in_doubt_gets_more_replicates_while_there_is_time() {
         assert!(racer.now < request.budget + Duration::from_secs(2));
     }
     assert!(found >= 36, "{found} of 40");
-    // Those that were planned do not always settle it.
+    // The planned replicates do not always settle a race.
     replicates.sort_unstable();
     assert!(replicates[15] > planned, "{replicates:?}");
-    // Replicates of one race lie apart, those of the other one between them.
+    // Further replicates of two races alternate.
     let mut racer = Synthetic::new(near);
     racer.placement = 0.08;
     run(&mut racer, &request, &Unknown);
@@ -576,7 +576,7 @@ fn doubts_end_with_the_budget() {
         let mut racer = Synthetic::new(near);
         racer.placement = 0.08;
         run(&mut racer, &request, &Unknown);
-        // A race that has begun goes on for its planned replicates.
+        // A race that has begun runs its planned replicates.
         assert!(
             racer.now < request.budget + Duration::from_secs(1),
             "{:?}",
@@ -593,7 +593,7 @@ fn what_is_sure_takes_the_planned_replicates_only() {
     let request = broadcasts(60);
     run(&mut racer, &request, &Unknown);
     let planned = request.rules.of_long_data().replicates as usize;
-    // Two of each at first, the others in turn.
+    // Each race has two replicates at first, and the further ones alternate.
     let sized = racer.replicates.iter().filter(|replicate| replicate.1 > 8);
     let sizes: Vec<usize> = sized.map(|replicate| replicate.1 >> 18).collect();
     assert_eq!(sizes[..6], [1, 1, 4, 4, 1, 4]);
@@ -620,7 +620,7 @@ fn a_check_has_no_rival_that_is_the_same_program() {
         );
         found.unwrap()
     };
-    // Nobody else is faster, and places in memory count for nothing.
+    // No other algorithm is faster, and different places in memory do not count as a difference.
     let mut racer = Synthetic::new(plain);
     racer.placement = 0.08;
     let checked = run_check(&mut racer);
@@ -637,7 +637,7 @@ fn a_check_has_no_rival_that_is_the_same_program() {
             .collect();
         assert_eq!(left, [("direct", "the built-in choice runs it")]);
     }
-    // Somebody else is.
+    // Another algorithm is faster.
     fn ring(_: Operation, _: usize, name: &str) -> Option<f64> {
         Some(if name == "ring" { 900.0 } else { 1000.0 })
     }

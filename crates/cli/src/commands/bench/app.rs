@@ -1,4 +1,4 @@
-//! `corecast bench --app`: an application over Corecast's barrier, its collectives, and the barriers of others.
+//! `corecast bench --app`: races an application over Corecast's barrier, Corecast's collectives, and peers' barriers.
 
 use std::process::ExitCode;
 
@@ -37,13 +37,13 @@ pub(super) fn run(
     Ok(failure::checked(failed == 0))
 }
 
-/// Corecast over the winner's plans, by its barrier and by all it has, and waiting as a team here would by
-/// itself; where each rank has a hardware thread also spinning, as others do. And the barriers of others,
-/// if peers take part.
+/// The contestants: Corecast over the winner's plans, once by its barrier and once by its collectives, with the
+/// default waits of such a team, and also spinning, as peers do, where each rank has a hardware thread of its own;
+/// then the barriers of peers, if they take part.
 ///
 /// # Errors
 ///
-/// A team that cannot be made.
+/// A team cannot be made.
 pub(super) fn providers(
     contest: &Contest<'_>,
     waits: Option<WaitCosts>,
@@ -74,11 +74,11 @@ pub(super) fn providers(
     Ok(providers)
 }
 
-/// The plan whose barrier wins a short race on these placements: that is how users get theirs.
+/// The plan whose barrier wins a short race on these placements, as it would be chosen for users.
 ///
 /// # Errors
 ///
-/// Hardware threads that this process may not use; a team that cannot be made.
+/// This process may not use the hardware threads, or a team cannot be made.
 pub(super) fn winner(contest: &Contest<'_>) -> Result<Candidate> {
     let mut candidates = contest.candidates(Collective::Barrier)?;
     if candidates.len() == 1 {

@@ -1,4 +1,4 @@
-//! What the user asks of `corecast bench --app`.
+//! Arguments of `corecast bench --app`.
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -37,11 +37,11 @@ pub(super) enum AppArg {
 }
 
 impl AppArgs {
-    /// The problem that is asked for.
+    /// The problem that the arguments describe.
     ///
     /// # Errors
     ///
-    /// One that cannot be solved.
+    /// The problem cannot be solved.
     pub(super) fn problem(&self, quick: bool) -> Result<Problem> {
         let usual = match quick {
             true => Problem {

@@ -1,4 +1,4 @@
-//! What the user asks of `corecast bench`.
+//! Arguments of `corecast bench`.
 
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ pub(super) enum Pinning {
     Both,
 }
 
-/// When a race ends, where the user says so.
+/// The user's limits to a race; `None` where the user sets none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     precision: Option<f64>,
@@ -107,7 +107,7 @@ impl Limits {
         Settings {
             precision: self.precision.unwrap_or(settings.precision),
             budget: self.budget.unwrap_or(settings.budget),
-            // Time is the limit where somebody sets one.
+            // If the user sets a time, only the time limits the rounds.
             rounds_max: match self.budget {
                 Some(_) => usize::MAX,
                 None => settings.rounds_max,
@@ -121,7 +121,7 @@ impl Limits {
 ///
 /// # Errors
 ///
-/// A number out of its range.
+/// A number is out of its range.
 pub(super) fn limits(args: &BenchArgs) -> Result<Limits> {
     if let Some(percent) = args.precision.filter(|p| !(0.01..=100.0).contains(p)) {
         bail!("--precision {percent}: percent from 0.01 to 100 are needed");

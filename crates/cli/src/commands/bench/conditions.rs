@@ -1,4 +1,4 @@
-//! How sized operations start, and what is in the caches.
+//! The conditions of races: how ranks start an operation with data, and whether caches are warm or cold.
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -9,7 +9,7 @@ use corecast_model::{CacheKind, Machine};
 
 use crate::sizes;
 
-/// Private caches of a core, where the system does not say: more than any has today.
+/// Assumed bytes of a core's private caches where the system does not say: more than any core has today.
 const PRIVATE_BYTES: usize = 4 << 20;
 
 /// What `--start` takes.
@@ -23,12 +23,12 @@ pub(super) enum StartArg {
     Auto,
 }
 
-/// The conditions of all races, and a sentence on how their start was chosen.
+/// The conditions of all races, and a sentence that says how the start was chosen.
 ///
 /// # Errors
 ///
-/// A window where ranks share hardware threads; `--cache` that is neither a word nor a size; starts
-/// that could not be compared.
+/// A window is asked for where ranks share hardware threads, `--cache` is neither a word nor a size, or the starts
+/// could not be compared.
 pub(super) fn find(
     (start, cache): (StartArg, &str),
     oversubscribed: bool,
@@ -55,7 +55,8 @@ pub(super) fn find(
     })
 }
 
-/// Bytes that each rank goes through before an operation: for `cold` twice the caches of its own core.
+/// Bytes that each rank goes through before an operation, to evict its data; for `cold` twice the private caches of
+/// a core.
 fn cold_bytes(cache: &str, machine: &Machine, placements: &[CpuPlacement]) -> Result<usize> {
     match cache {
         "warm" => Ok(0),
@@ -69,7 +70,7 @@ fn cold_bytes(cache: &str, machine: &Machine, placements: &[CpuPlacement]) -> Re
     }
 }
 
-/// Bytes of the caches that only one core uses, of the core that has most.
+/// Bytes of the caches that only one core uses, for the core of `placements` that has the most.
 fn private_bytes(machine: &Machine, placements: &[CpuPlacement]) -> usize {
     let core = |pu: u32| machine.pu(pu).map(|pu| (pu.package, pu.core));
     let own = |pu: u32| -> u64 {

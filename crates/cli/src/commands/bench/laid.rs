@@ -1,4 +1,4 @@
-//! The team that races, on its hardware threads, and which of its plans.
+//! Makes the team that races, and the settings of its races, from the arguments.
 
 use anyhow::{Result, bail};
 use corecast_bench::cpu_placement::allowed_pus;
@@ -11,14 +11,14 @@ use corecast_tune::contest::{Contest, lay};
 use super::args::{BenchArgs, Pinning};
 use crate::team;
 
-/// Most ranks: a thread for each is started.
+/// The most ranks, each of which is a thread.
 const RANKS_MAX: usize = 1024;
 
-/// The team that is asked for, and how many hardware threads it uses.
+/// The team that the arguments describe, and how many hardware threads it uses.
 ///
 /// # Errors
 ///
-/// Too many ranks or too few; threads that cannot be had.
+/// There are too many ranks or too few, or the machine has no such threads.
 pub(super) fn laid(args: &BenchArgs, file: &MachineFile) -> Result<(Members, usize)> {
     let threads = team::members(&args.team, file)?;
     let ranks = args.ranks.unwrap_or(threads.len());
@@ -38,7 +38,7 @@ pub(super) fn laid(args: &BenchArgs, file: &MachineFile) -> Result<(Members, usi
 ///
 /// # Errors
 ///
-/// A pattern that nobody knows.
+/// A pattern is unknown.
 pub(super) fn contest<'a>(
     args: &BenchArgs,
     team: &'a Members,

@@ -1,7 +1,7 @@
-//! `corecast bench`: Corecast's operations against those that people use today, in one run.
+//! `corecast bench`: races Corecast's operations against MPI, OpenMP and other peers in one run.
 //!
-//! Entrants take turns round by round, so that a noisy minute falls on all alike; each is verified
-//! before it is timed. The exit code is 1 when one of Corecast's own is found wrong.
+//! Entrants take turns round by round, so noise of the machine hits all alike; each is verified
+//! before it is timed. The exit code is 1 when one of Corecast's own gives wrong results.
 //!
 //! Barriers race back to back, over several plans; operations with data race at each size, timed as
 //! [`corecast_bench::sized`] says.
@@ -47,11 +47,11 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     Ok(failure::checked(failed.all(|count| count == 0)))
 }
 
-/// What the command found with these arguments, for whoever shows it otherwise.
+/// The reports of the races with these arguments, for commands that show them in another form.
 ///
 /// # Errors
 ///
-/// Options that do not fit each other or this machine; races that fail.
+/// Options do not fit each other or this machine, or a race fails.
 pub(crate) fn reports(global: &Global, args: &BenchArgs) -> Result<Vec<Report>> {
     let races = races(global, args)?;
     Ok(races.iter().map(|race| race.comparison.report()).collect())

@@ -1,4 +1,4 @@
-//! What `corecast bench --op` takes.
+//! The values of `corecast bench --op`.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ pub(super) enum OpArg {
 }
 
 impl OpArg {
-    /// As it is written.
+    /// The name on the command line.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::One(operation) => operation.name(),
@@ -26,7 +26,7 @@ impl OpArg {
         }
     }
 
-    /// The collective operations of it.
+    /// The collective operations that it stands for.
     pub(super) fn operations(self) -> Vec<Operation> {
         match self {
             Self::One(operation) => vec![operation],

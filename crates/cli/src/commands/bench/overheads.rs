@@ -1,4 +1,4 @@
-//! `corecast bench --overheads`: what constructs of parallel programs cost beyond the work in them.
+//! `corecast bench --overheads`: races constructs of parallel programs by their time beyond the work in them.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Corecast's team of processes as a contestant: this command again, started by `corecast run`.
+//! Corecast's team of processes as a contestant. Each rank is this command again, started by `corecast run`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub(crate) struct RankArgs {
     cores: Vec<u32>,
 }
 
-/// What each process of the session does.
+/// Runs one process of the session.
 pub(crate) fn rank(_: &Global, args: &RankArgs) -> Result<std::process::ExitCode> {
     let team = corecast::Builder::new().pin(false).inherited()?;
     let team = team.context("session-rank is started by `corecast bench`")?;

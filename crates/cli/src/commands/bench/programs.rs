@@ -12,11 +12,11 @@ use super::{app, overheads};
 use crate::options::Global;
 use crate::source;
 
-/// Programs that synchronise, in place of operations.
+/// Runs `corecast bench` with `--app` or `--overheads`.
 ///
 /// # Errors
 ///
-/// A team that cannot be had; races that fail.
+/// The team cannot be made, or a race fails.
 pub(super) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     if let Some(machine) = &global.machine {
         bail!("bench measures this machine, not {machine:?}: leave -i out");

@@ -1,4 +1,4 @@
-//! The races of operations: what races, in which order, under which conditions.
+//! The races of operations, in order, with their conditions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,17 +21,17 @@ use super::{conditions, processes};
 use crate::options::Global;
 use crate::{progress, sizes, source};
 
-/// Largest block: MPI counts elements with 31 bits, and beyond this memory alone is measured.
+/// Largest block in bytes. MPI counts elements with 31 bits, and larger blocks measure only memory.
 const SIZE_MAX: usize = 1 << 30;
 
-/// Blocks from here on settle in few rounds, and each takes long.
+/// Blocks of at least so many bytes take long and need few rounds.
 const LONG: usize = 1 << 20;
 
-/// All races that `args` ask for.
+/// Runs all races that `args` ask for.
 ///
 /// # Errors
 ///
-/// Options that do not fit each other or this machine; races that fail.
+/// Options do not fit each other or this machine, or a race fails.
 pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     if let Some(machine) = &global.machine {
         bail!("bench measures this machine, not {machine:?}: leave -i out");
@@ -113,7 +113,7 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
     Ok(races)
 }
 
-/// The one race of an operation that is no collective.
+/// Runs the race of fork and join, or of a message, which are no collectives.
 fn no_collective(
     args: &BenchArgs,
     contest: &Contest<'_>,
@@ -135,7 +135,7 @@ fn no_collective(
     Ok(race?)
 }
 
-/// Whoever races as processes: on `placements`, and wherever they like if that is asked for as well.
+/// The contestants that race as processes: on `placements`, and also unpinned if the user asks for both.
 fn others(
     args: &BenchArgs,
     contest: &Contest<'_>,
@@ -161,7 +161,7 @@ fn others(
     })
 }
 
-/// Every size of every operation; a barrier has one.
+/// A task for every size of every operation; a barrier has one task.
 fn tasks(op: OpArg, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
     let mut tasks = Vec::new();
     for operation in op.operations() {
@@ -191,7 +191,7 @@ fn settings(quick: bool, task: &Task) -> Settings {
                 normal.rounds_min
             },
             budget: Duration::from_secs(4),
-            // Each of many short operations waits for its start.
+            // Each operation also waits for its start, so a batch holds fewer of them.
             batch: Duration::from_micros(200),
             ..normal
         },

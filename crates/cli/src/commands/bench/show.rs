@@ -1,4 +1,4 @@
-//! Races as tables, as OSU prints them, and as JSON.
+//! Prints races as tables, in the form of OSU's micro-benchmarks, and as JSON.
 
 use anyhow::Result;
 use corecast_bench::comparison::Report;
@@ -19,7 +19,7 @@ struct Reports {
     comparisons: Vec<Row>,
 }
 
-/// One of them.
+/// One race in [`Reports`].
 #[derive(Serialize)]
 struct Row {
     #[serde(flatten)]
@@ -33,7 +33,7 @@ struct Row {
 ///
 /// # Errors
 ///
-/// A closed output.
+/// The output is closed.
 pub(super) fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
     if let (true, [race]) = (global.json, races) {
         return output::json(&row(race)?);
@@ -63,7 +63,7 @@ pub(super) fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// A closed output.
+/// The output is closed.
 pub(super) fn show_osu(races: &[Foreseen]) -> Result<()> {
     let mut blocks = Vec::new();
     for operation in Operation::ALL {
@@ -92,7 +92,7 @@ fn row(race: &Foreseen) -> Result<Row> {
     })
 }
 
-/// How much tables show.
+/// How much of a race its table shows, by `--verbose`.
 pub(crate) fn extent(global: &Global) -> Extent {
     match global.verbose {
         0 => Extent::Best,

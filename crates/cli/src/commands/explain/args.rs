@@ -1,4 +1,4 @@
-//! What the user asks of `corecast explain`.
+//! Arguments of `corecast explain`.
 
 use clap::Args;
 

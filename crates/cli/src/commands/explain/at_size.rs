@@ -1,4 +1,4 @@
-//! `corecast explain --op --size`: which algorithm runs at one size, who decided, and what else there is.
+//! `corecast explain --op --size`: says which algorithm runs at one size, what decided that, and which others exist.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -28,10 +28,10 @@ use corecast_model::CostBasis;
 use corecast_model::words::decimals;
 use corecast_tune::forecast::Forecaster;
 
-/// Longest block (bytes) of which bounds are made: they take time by the square of the transfers.
+/// Longest block (bytes) whose bounds are computed, since they take time by the square of the transfers.
 const BOUNDED_BYTES_MAX: usize = 64 << 10;
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -43,7 +43,7 @@ struct Report<'a> {
     op: &'static str,
     bytes: usize,
     algorithm: &'static str,
-    /// Lengths for which the same is asked: above the first, up to and including the second.
+    /// The range of lengths with the same request: above `above_bytes`, up to and including `up_to_bytes`.
     above_bytes: Option<usize>,
     up_to_bytes: Option<usize>,
     asked: Option<&'static str>,
@@ -51,13 +51,13 @@ struct Report<'a> {
     reason: String,
     mended: Option<&'a str>,
     tuning: &'a str,
-    /// The size that was raced nearest to this one.
+    /// The raced size that is nearest to this one.
     raced_bytes: Option<u64>,
     candidates: Vec<Candidate>,
     notes: Vec<String>,
 }
 
-/// One algorithm.
+/// One algorithm in [`Report`].
 #[derive(Serialize)]
 struct Candidate {
     algorithm: &'static str,
@@ -125,7 +125,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
     for algorithm in Algorithms::names(name)? {
         let said = models.of(operation, algorithm, &planned, bytes);
         let own = race.and_then(|race| race.candidate(Some(algorithm)));
-        // The built-in choice raced without a name.
+        // Races record the built-in choice without a name.
         let record = own.or_else(|| race?.candidate(None).filter(|_| algorithm == usual));
         candidates.push(Candidate {
             algorithm,
@@ -178,7 +178,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// The team, as one of this machine that starts.
+/// The team that a program on this machine would get with these arguments.
 fn planned(args: &ExplainArgs, source: &Source) -> Result<Planned> {
     let mut builder = Builder::new();
     if let Some(ranks) = args.ranks {
@@ -194,7 +194,7 @@ fn planned(args: &ExplainArgs, source: &Source) -> Result<Planned> {
     builder.planned().context("team")
 }
 
-/// The lengths around `bytes` for which the same is asked.
+/// The ends of the range of lengths around `bytes` with the same request; `None` for an open end.
 fn range(
     asked: &Algorithms,
     operation: &str,
@@ -210,11 +210,11 @@ fn range(
     Ok((above, None))
 }
 
-/// What models say, where they say something.
+/// The models of a team, where it has any.
 struct Models {
     simulated: Option<Simulated>,
     bounds: Option<Forecaster>,
-    /// Why they say nothing.
+    /// Why there are no models.
     note: Option<String>,
 }
 
@@ -264,7 +264,7 @@ impl Models {
     }
 }
 
-/// Why this runs, in a sentence.
+/// A sentence that says why this algorithm runs.
 fn reason(rule: &Rule<'_>, runs: &Chosen, race: Option<&SizeRace>) -> String {
     let who = match rule.by {
         AskedBy::Program => "the program asks for it",
@@ -287,7 +287,7 @@ fn reason(rule: &Rule<'_>, runs: &Chosen, race: Option<&SizeRace>) -> String {
     raced(rule, tuned)
 }
 
-/// What a race says of the chosen one.
+/// A sentence with the result of the chosen algorithm in its race.
 fn raced(rule: &Rule<'_>, race: &SizeRace) -> String {
     let label = |one: &TunedCandidate| match &one.algorithm {
         Some(name) => name.clone(),
@@ -333,7 +333,7 @@ fn raced(rule: &Rule<'_>, race: &SizeRace) -> String {
     )
 }
 
-/// The explanation for people.
+/// The explanation as text.
 fn text(report: &Report<'_>) -> String {
     let screen = output::screen();
     let mut out = String::new();

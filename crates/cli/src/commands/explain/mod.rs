@@ -1,4 +1,4 @@
-//! `corecast explain`: which plan would run, or which algorithm at one size, and why.
+//! `corecast explain`: says which plan would run, or which algorithm at one size, and why.
 
 mod args;
 mod at_size;

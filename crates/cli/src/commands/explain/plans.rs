@@ -1,6 +1,6 @@
-//! Which plan would run for each operation, and why.
+//! Explains which plan would run for each operation, and why.
 //!
-//! The decision is the library's own, [`compare`]: what is said here is what a team runs.
+//! The decision is the library's own, [`compare`], so the plans shown are those that a team runs.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -25,10 +25,10 @@ use corecast_plan::Members;
 use corecast_tune::contest::Timed;
 use corecast_tune::forecast::Forecaster;
 
-/// What is broadcast and reduced in what models say: a message of one line.
+/// Bytes of data in the forecasts of broadcasts and reductions: a message of one line.
 const BYTES: usize = 8;
 
-/// How many plans are shown below the chosen one, unless all are asked for.
+/// How many plans are shown below the chosen one without `--verbose`.
 const RUNNERS_UP: usize = 4;
 
 /// Explains the plan of each operation.
@@ -41,7 +41,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
     let source = source::open(global.machine.as_deref())?;
     let team = Members::new(&source.file, team::members(&args.team, &source.file)?)?;
     let races = races(&source);
-    // Of costs that are another machine's, models say nothing of this one.
+    // Costs of another machine forecast nothing for this one.
     let forecaster = match source.costs {
         CostBasis::Assumed => None,
         _ => Forecaster::new(&source.file, &team.threads)?,
@@ -94,14 +94,14 @@ struct Decision {
     operation: Operation,
     /// The chosen plan first, then the others by predicted latency.
     plans: Vec<Timed>,
-    /// What models say of each.
+    /// The forecast of each plan.
     forecasts: Vec<Option<Forecast>>,
     decided_by: DecidedBy,
     reason: String,
 }
 
 impl Decision {
-    /// What a team of these threads would run.
+    /// Decides which plan a team of these threads would run.
     fn make(
         team: &Members,
         operation: Operation,
@@ -147,7 +147,7 @@ impl Decision {
     }
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -161,7 +161,7 @@ struct Report<'a> {
     circumstances: &'a Conditions,
 }
 
-/// One operation in it.
+/// One operation in [`Report`].
 #[derive(Serialize)]
 struct ChoiceReport<'a> {
     op: Operation,
@@ -171,7 +171,7 @@ struct ChoiceReport<'a> {
     runners_up: Vec<PlanReport<'a>>,
 }
 
-/// The explanation for people.
+/// The explanation as text.
 fn text(
     source: &Source,
     team: &Members,

@@ -1,4 +1,4 @@
-//! What the user asks of `corecast plan`.
+//! Arguments of `corecast plan`.
 
 use anyhow::Result;
 use clap::Args;
@@ -55,7 +55,7 @@ pub(crate) struct PlanArgs {
     pub(super) timeline: Option<String>,
 }
 
-/// What is to be planned, and how long that may take.
+/// The operation to plan, its root, and the limits of the search.
 pub(super) struct Request {
     pub(super) operation: Operation,
     pub(super) root: RootChoice,
@@ -67,7 +67,7 @@ impl PlanArgs {
     ///
     /// # Errors
     ///
-    /// A name or a number that cannot be read.
+    /// A name or a number cannot be read.
     pub(super) fn request(&self) -> Result<Request> {
         Ok(Request {
             operation: self.op.parse()?,
@@ -80,7 +80,7 @@ impl PlanArgs {
         })
     }
 
-    /// One of the flags that only searches have, as it was given.
+    /// The first given flag that only searches have, with its value; `None` if there is none.
     pub(super) fn search_flag(&self) -> Option<String> {
         let budget = self.budget.as_ref();
         let budget = budget.map(|time| format!("--budget {time:?}"));
@@ -89,12 +89,12 @@ impl PlanArgs {
         budget.or(moves).or(seed)
     }
 
-    /// Whether the terminal is to show the timeline.
+    /// Whether the terminal shows the timeline.
     pub(super) fn timeline_in_terminal(&self) -> bool {
         self.timeline.as_deref() == Some("")
     }
 
-    /// Where the timeline is to be saved.
+    /// The path to which the timeline is saved.
     pub(super) fn timeline_file(&self) -> Option<&str> {
         self.timeline.as_deref().filter(|path| !path.is_empty())
     }

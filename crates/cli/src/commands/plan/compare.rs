@@ -1,4 +1,4 @@
-//! `--compare`: all patterns for one machine, or for every machine file of a folder.
+//! `corecast plan --compare`: compares all patterns for one machine, or for every machine file of a folder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -67,7 +67,7 @@ impl Compared {
     }
 }
 
-/// What `--json` prints of one machine.
+/// One machine in the output of `--json`.
 #[derive(Serialize)]
 struct Machine<'a> {
     machine: &'a str,
@@ -77,7 +77,7 @@ struct Machine<'a> {
     plans: Vec<PlanReport<'a>>,
 }
 
-/// What `--json` prints for one machine.
+/// The output of `--json` for one machine.
 #[derive(Serialize)]
 struct Comparison<'a> {
     schema: u32,
@@ -86,17 +86,17 @@ struct Comparison<'a> {
     machine: Machine<'a>,
 }
 
-/// What `--json` prints for a folder.
+/// The output of `--json` for a folder.
 #[derive(Serialize)]
 struct Folder<'a> {
     schema: u32,
     op: Operation,
-    /// By file name.
+    /// The machines in order of their file names.
     machines: Vec<Machine<'a>>,
     skipped: &'a [Skipped],
 }
 
-/// A file that is no machine, or one that has no such team.
+/// A file that is no machine, or whose machine has no such team.
 #[derive(Serialize)]
 struct Skipped {
     file: String,
@@ -172,7 +172,7 @@ fn many(global: &Global, args: &PlanArgs, request: &Request, folder: &Path) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-/// Files and why they are left out; of many the names alone.
+/// The names of files that are left out, with the reasons if there are at most three.
 fn listed(skipped: &[Skipped]) -> String {
     const WITH_REASON: usize = 3;
     let one = |s: &Skipped| match skipped.len() {
@@ -199,7 +199,7 @@ fn json_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// One row for each pattern, one column for each machine, as many side by side as there is room for.
+/// Tables with a row for each pattern and a column for each machine, as many columns as the screen has room for.
 fn text(operation: Operation, machines: &[Compared], screen: Screen) -> String {
     let rows = by_pattern(machines);
     let title = format!(
@@ -253,7 +253,7 @@ fn head(compared: &Compared) -> String {
     )
 }
 
-/// A pattern on all machines.
+/// The row of a pattern on all machines.
 struct Row {
     pattern: String,
     cells: Vec<String>,
@@ -261,7 +261,7 @@ struct Row {
     to_best: f64,
 }
 
-/// All patterns, the one that is best in the mean first.
+/// The rows of all patterns, the one with the best mean first.
 fn by_pattern(machines: &[Compared]) -> Vec<Row> {
     let mut plans = BTreeMap::<String, Vec<Option<&Plan>>>::new();
     for (k, compared) in machines.iter().enumerate() {
@@ -302,7 +302,7 @@ fn by_pattern(machines: &[Compared]) -> Vec<Row> {
     rows
 }
 
-/// `1302.2   3.1 %`.
+/// A table's cell with latency and gap, such as `1302.2   3.1 %`.
 fn cell(plan: Option<&Plan>) -> String {
     let Some(plan) = plan else {
         return "-".to_owned();

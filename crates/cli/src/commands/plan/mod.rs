@@ -1,4 +1,4 @@
-//! `corecast plan`: a tree or rounds for an operation, with cost, lower bound and gap.
+//! `corecast plan`: finds a tree or rounds for an operation, with cost, lower bound and gap.
 
 mod args;
 mod compare;

@@ -1,4 +1,4 @@
-//! One plan: found, saved as pictures, printed.
+//! Finds one plan, saves it as pictures, and prints it.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use corecast_plan::Members;
 
 /// Finds the plan of one pattern and shows it.
 pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
-    // Names are checked first: they are cheaper to get right than a machine is to read.
+    // Names are checked first, since that is faster than reading a machine.
     let request = args.request()?;
     let pattern: Pattern = args.pattern.parse()?;
     if let Some(flag) = args.search_flag()
@@ -55,7 +55,7 @@ pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The plan for people: its tree or rounds, its cost, what to know about the costs.
+/// The plan as text: its tree or rounds, its cost, and notes on the costs.
 fn text(
     global: &Global,
     source: &Source,
@@ -99,7 +99,7 @@ fn text(
     text
 }
 
-/// What the plan costs, and how good that is.
+/// A sentence with the plan's latency, its lower bound and the gap.
 fn verdict(team: &Members, plan: &Plan) -> String {
     let verdict = match plan.proved_optimal {
         true => "proved optimal".to_owned(),
@@ -113,7 +113,7 @@ fn verdict(team: &Members, plan: &Plan) -> String {
     format!("latency {latency:.d$} {unit}, lower bound {bound:.d$} {unit}, {verdict}")
 }
 
-/// Adds what a reader should know about the costs.
+/// Adds the notes on machine and costs.
 pub(super) fn notes(text: &mut String, source: &Source, screen: Screen) {
     for note in &source.notes {
         let _ = writeln!(text, "{}", format!("note: {note}").style(screen.dim()));

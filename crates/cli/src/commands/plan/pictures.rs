@@ -1,4 +1,4 @@
-//! `--svg`, `--dot`, `--timeline FILE`: a plan as pictures in files or on standard output.
+//! `--svg`, `--dot`, `--timeline FILE`: saves pictures of a plan in files or on standard output.
 
 use anyhow::{Result, bail};
 use corecast_draw::plan::Drawing;
@@ -8,18 +8,18 @@ use super::args::PlanArgs;
 use crate::output;
 use corecast_plan::Members;
 
-/// What became of the pictures.
+/// Where the pictures were written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Saved {
-    /// None was asked for.
+    /// No picture was asked for.
     Nothing,
-    /// Files alone were written.
+    /// All pictures are in files.
     InFiles,
-    /// Standard output is taken by a picture.
+    /// One picture is on standard output, which can take no other text.
     OnStandardOutput,
 }
 
-/// The picture of `plan`; none where it is no tree.
+/// The drawing of `plan`; `None` where it is no tree.
 pub(super) fn drawing<'a>(team: &'a Members, plan: &'a Plan) -> Option<Drawing<'a>> {
     let title = format!(
         "{} of {} members on {}, {}",
@@ -37,11 +37,11 @@ pub(super) fn drawing<'a>(team: &'a Members, plan: &'a Plan) -> Option<Drawing<'
     )
 }
 
-/// Saves what is asked for.
+/// Saves the pictures that the arguments ask for.
 ///
 /// # Errors
 ///
-/// A plan that is no tree; two pictures on standard output; a path that cannot be written.
+/// The plan is no tree, two pictures are to be on standard output, or a path cannot be written.
 pub(super) fn save(
     args: &PlanArgs,
     drawing: Option<&Drawing<'_>>,

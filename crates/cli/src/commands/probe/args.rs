@@ -1,4 +1,4 @@
-//! What the user asks of `corecast probe`.
+//! Arguments of `corecast probe`.
 
 use clap::{Args, ValueEnum};
 use corecast_probe::Basis;

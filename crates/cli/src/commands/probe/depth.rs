@@ -1,4 +1,4 @@
-//! `corecast probe --deep` and `--coherence`: measures in depth, keeps each part as soon as it is done, and
+//! `corecast probe --deep` and `--coherence`: measures in depth, saves each part as soon as it is done, and
 //! shows the tables.
 
 use std::path::Path;
@@ -17,18 +17,18 @@ use crate::{failure, output, progress, team};
 use corecast_draw::deep;
 use corecast_tune::measure;
 
-/// Where the parts are kept.
+/// The place where the parts are saved.
 enum Place<'a> {
-    /// Among the measurements of this machine.
+    /// The store of this machine's measurements.
     Store(Store),
-    /// In a file that the user named.
+    /// A file that the user named.
     File(&'a str),
-    /// Nowhere, for this reason.
+    /// Nothing is saved, for this reason.
     Nowhere(&'static str),
 }
 
 impl Place<'_> {
-    /// What is there already about these hardware threads of this machine.
+    /// The earlier measurement of these hardware threads of this machine, if there is one.
     fn earlier(&self, machine: &Machine, threads: &[u32]) -> Option<MachineFile> {
         let found = match self {
             Self::Store(store) => match store.measured(machine) {
@@ -58,7 +58,7 @@ impl Place<'_> {
         }
     }
 
-    /// Where it is, in a sentence.
+    /// A sentence that says where the measurement was saved.
     fn said(&self, machine: &Machine) -> String {
         match self {
             Self::Store(store) => match store.machine_path(machine) {
@@ -136,7 +136,7 @@ fn scope(args: &ProbeArgs) -> Scope {
     }
 }
 
-/// Shows what a file has, and measures nothing.
+/// Shows the measurement of a machine file instead of measuring.
 fn show_kept(global: &Global, args: &ProbeArgs, source: &str) -> Result<ExitCode> {
     let file = crate::source::open(Some(source))?.file;
     let Some(found) = file.deep().cloned() else {

@@ -1,4 +1,4 @@
-//! `corecast probe`: measures what messages cost between this machine's hardware threads, and keeps it for
+//! `corecast probe`: measures the costs of messages between this machine's hardware threads, and saves them for
 //! the other commands.
 
 mod args;

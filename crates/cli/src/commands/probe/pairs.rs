@@ -1,4 +1,4 @@
-//! `corecast probe` without `--deep`: what messages cost between each two hardware threads.
+//! `corecast probe` without `--deep`: measures the costs of messages between each two hardware threads.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ use corecast_draw::matrix::Grid;
 use corecast_model::words::count;
 use corecast_tune::measure;
 
-/// Measures, saves and shows it.
+/// Measures, saves and shows the costs.
 pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     if let Some(machine) = &global.machine {
         bail!("probe measures this machine, not {machine:?}: leave -i out");
@@ -48,7 +48,7 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
             let kept = (args.output.is_none() && whole).then_some(&store);
             (measure::with_waits(file, kept)?, Some(measurement))
         }
-        // The request is fine and the machine refuses: say so, and go on with what is known.
+        // The machine cannot be measured: warn, and go on with built-in costs.
         Outcome::BuiltIn { why, file } => {
             failure::warn(&why);
             (*file, None)
@@ -91,7 +91,7 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The matrices and what to know about them.
+/// The matrices, and notes on the measurement.
 fn text(measurement: Option<&Measurement>, send: &Grid, receive: &Grid, saved: &str) -> String {
     let screen = output::screen();
     let mut out = String::new();

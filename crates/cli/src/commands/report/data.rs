@@ -1,4 +1,4 @@
-//! What a report is made from, as JSON.
+//! The data of a report, as JSON.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use corecast_model::CostBasis;
 /// Version of [`Data`].
 pub(super) const SCHEMA: u32 = 1;
 
-/// A machine and what was raced on it.
+/// A machine and the races on it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Data {
     /// [`SCHEMA`].
@@ -25,13 +25,13 @@ pub(super) struct Data {
     pub(super) when: String,
     /// Name and version of the program that wrote this.
     pub(super) tool: String,
-    /// What repeats it.
+    /// The command line that repeats the races.
     pub(super) command: String,
-    /// Whose costs the machine has.
+    /// Whether the costs are measured, given or assumed.
     pub(super) costs: CostBasis,
-    /// What a reader should know about machine and costs.
+    /// Notes on machine and costs for the reader.
     pub(super) notes: Vec<String>,
-    /// The races; none of machines that are only looked at.
+    /// The races; none for other machines than this one.
     pub(super) comparisons: Vec<Report>,
     /// The machine and its costs.
     #[serde(with = "machine_file")]
@@ -39,7 +39,7 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Of `source`, now.
+    /// The data of `source` with these races, dated now.
     pub(super) fn of_machine(source: &Source, comparisons: Vec<Report>) -> Self {
         let arguments = std::env::args().skip(1);
         let command = std::iter::once("corecast".to_owned()).chain(arguments);
@@ -60,7 +60,7 @@ impl Data {
     ///
     /// # Errors
     ///
-    /// What cannot be read, or is no data of a report; the message quotes the path.
+    /// The file cannot be read, or is no data of a report; the message quotes the path.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read {path:?}"))?;
@@ -68,7 +68,7 @@ impl Data {
     }
 
     fn of_json(text: &str) -> Result<Self> {
-        /// What every version has.
+        /// The fields that every version of the data has.
         #[derive(Deserialize)]
         struct Version {
             schema: u32,
@@ -93,8 +93,8 @@ impl Data {
         text
     }
 
-    /// What the machine's files are called: its name and fingerprint, in characters that every file system
-    /// takes.
+    /// The beginning of the names of the machine's files: its name and fingerprint, in characters that every file
+    /// system takes.
     pub(super) fn stem(&self) -> String {
         let machine = self.machine.machine();
         let name = format!("{}-{}", machine.name, machine.fingerprint()).to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What a page shows: figures and tables, from the data alone.
+//! The figures and tables of a page, made from the data alone.
 
 use anyhow::Result;
 use corecast::choose::{Preferences, Races, choose_all};
@@ -20,10 +20,10 @@ use corecast_model::words::{bytes as bytes_text, count};
 use corecast_plan::Members;
 use corecast_tune::contest::Timed;
 
-/// Most members whose trees are drawn: with more, a page is no place for them.
+/// The most members whose trees are drawn: larger trees do not fit on a page.
 const DRAWN_MEMBERS_MAX: usize = 128;
 
-/// Where on the page something belongs.
+/// A section of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Peers,
@@ -35,39 +35,39 @@ pub(super) enum Part {
     Machine,
 }
 
-/// A picture.
+/// A figure of the page.
 pub(super) struct Figure {
     pub(super) part: Part,
-    /// What its file is called, after the machine.
+    /// The end of its file's name, after the machine's.
     pub(super) name: String,
-    /// What it shows, in a sentence.
+    /// The sentence below it.
     pub(super) caption: String,
     pub(super) svg: String,
 }
 
-/// All of it.
+/// All that a page shows.
 pub(super) struct Facts<'a> {
     pub(super) data: &'a Data,
     pub(super) name: String,
-    /// The machine in rows.
+    /// The rows of the machine's table.
     pub(super) machine: Vec<(&'static str, String)>,
     pub(super) figures: Vec<Figure>,
     pub(super) duels: Vec<Duel>,
     pub(super) predictions: Vec<Prediction>,
-    /// Why each plan would run.
+    /// A sentence for each plan that says why it would run.
     pub(super) reasons: Vec<String>,
     /// The measurement in depth, as tables for fixed-width type.
     pub(super) depth: Option<String>,
-    /// Whoever did not take part, and why, each sentence once.
+    /// Sentences on peers that did not take part, and why, each once.
     pub(super) absent: Vec<String>,
 }
 
 impl<'a> Facts<'a> {
-    /// All that the page of `data` shows.
+    /// Makes the figures and tables from `data`.
     ///
     /// # Errors
     ///
-    /// Costs of which no plan can be made.
+    /// No plan can be made from the costs.
     pub(super) fn of(data: &'a Data) -> Result<Self> {
         let file = &data.machine;
         let machine = file.machine();
@@ -102,12 +102,12 @@ impl<'a> Facts<'a> {
             part,
             name: name.to_owned(),
             caption: caption.to_owned(),
-            // A declaration of XML has no place inside of a page.
+            // An HTML page must not contain an XML declaration.
             svg: svg.trim_start_matches(|c| c != '<').to_owned(),
         });
     }
 
-    /// Pictures of what was raced.
+    /// Adds the figures of the races.
     fn races(&mut self) {
         let data = self.data;
         let bars: Vec<Bar> = self.duels.iter().filter_map(bar).collect();
@@ -190,7 +190,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The plans that the model chooses for all threads.
+    /// Adds the plans that the model chooses for a team of all threads.
     fn plans(&mut self, file: &MachineFile) -> Result<()> {
         if !(2..=DRAWN_MEMBERS_MAX).contains(&file.threads().len()) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The list of all machines whose data lie in a folder.
+//! Lists all machines whose data are in a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,11 @@ pub(super) struct Listed {
     when: String,
 }
 
-/// What a folder holds.
+/// The machines of a folder.
 pub(super) struct Folder {
-    /// By name.
+    /// The machines in order of their names.
     pub(super) machines: Vec<Listed>,
-    /// Data that cannot be read, with the reason.
+    /// Files whose data cannot be read, with the reason.
     pub(super) unusable: Vec<(PathBuf, String)>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Folder {
 ///
 /// # Errors
 ///
-/// A folder that cannot be read.
+/// The folder cannot be read.
 pub(super) fn listed(folder: &Path) -> Result<Folder> {
     let entries =
         std::fs::read_dir(folder).with_context(|| format!("cannot read folder {folder:?}"))?;

@@ -1,4 +1,4 @@
-//! `corecast report`: the whole comparison on this machine, with its pictures, as a static page.
+//! `corecast report`: writes the whole comparison on this machine, with its pictures, as a static page.
 //!
 //! ```text
 //! races ──► data (JSON) ──► facts ──► plots (SVG) ──► page (HTML), index
@@ -6,8 +6,8 @@
 //!  --from ─────┘
 //! ```
 //!
-//! The folder holds for each machine a page that needs nothing else, its data and its pictures, and an
-//! index of all machines whose data are there. A page can be made anew from its data alone.
+//! The folder holds for each machine a self-contained page, its data and its pictures, and an index of all machines
+//! whose data are in the folder. `--from` makes a page anew from its data alone.
 
 mod data;
 mod facts;
@@ -46,7 +46,7 @@ pub(crate) struct ReportArgs {
     no_peers: bool,
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Written {
     schema: u32,
@@ -64,7 +64,7 @@ pub(crate) fn run(global: &Global, args: &ReportArgs) -> Result<ExitCode> {
     }
     if all.is_empty() {
         all.push(match &global.machine {
-            // Elsewhere nothing can be raced; what is known of the machine can be shown.
+            // Another machine cannot race, but its costs and plans can be shown.
             Some(name) => Data::of_machine(&source::open(Some(name))?, Vec::new()),
             None => {
                 let found = races::run(global, args.quick, args.no_peers)?;

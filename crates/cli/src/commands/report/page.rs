@@ -8,7 +8,7 @@ use corecast_bench::digest::{Duel, Prediction};
 
 use super::facts::{Facts, Figure, Part};
 
-/// What all pages look like; nothing is fetched from anywhere.
+/// The style sheet of all pages, which they contain, so they load nothing.
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The page as HTML.
@@ -46,7 +46,7 @@ pub(super) fn draw(facts: &Facts<'_>) -> String {
     page.into_string()
 }
 
-/// What every page has around it.
+/// The HTML around the body of every page.
 pub(super) fn frame(title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
@@ -77,7 +77,7 @@ fn figure(figure: &Figure) -> Markup {
     }
 }
 
-/// The picture with names of its own: in a page those of all pictures are one set.
+/// The picture with its element ids made unique, since all pictures of a page share one namespace.
 fn inlined(figure: &Figure) -> String {
     let own = |before: &str| format!("{before}{}-", figure.name);
     let named = figure.svg.replace(" id=\"", &own(" id=\""));

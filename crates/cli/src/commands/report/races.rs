@@ -1,4 +1,4 @@
-//! Which races a report is made from: `corecast bench`, several times.
+//! Runs the races of a report: several runs of `corecast bench`.
 
 use anyhow::Result;
 use clap::Parser;
@@ -9,14 +9,14 @@ use crate::failure;
 use crate::options::Global;
 use corecast_model::words::count;
 
-/// Blocks of data, in bytes.
+/// Sizes of blocks of data.
 const SIZES: &str = "8,64,512,4K,32K,256K,2M";
 const SIZES_QUICK: &str = "8,4K,256K";
 
-/// Operations that are raced by larger and larger teams, with data of one message.
+/// Operations that race with teams of different sizes, with data of one message.
 const BY_RANKS: [&str; 3] = ["barrier", "broadcast", "allreduce"];
 
-/// How many times as many ranks as hardware threads the largest team has.
+/// Ranks per hardware thread in the largest team.
 const CROWD: usize = 4;
 
 #[derive(Debug, Parser)]
@@ -28,11 +28,11 @@ struct Line {
     args: BenchArgs,
 }
 
-/// All races, in their order on the page.
+/// Runs all races, in their order on the page.
 ///
 /// # Errors
 ///
-/// A race that `corecast bench` cannot run here.
+/// `corecast bench` cannot run a race here.
 pub(super) fn run(global: &Global, quick: bool, no_peers: bool) -> Result<Vec<Report>> {
     let usable = corecast_machine::discover().machine.pus.len();
     let lines = lines(usable, quick);
@@ -70,7 +70,7 @@ fn lines(usable: usize, quick: bool) -> Vec<Vec<String>> {
     lines
 }
 
-/// Sizes of teams besides that of all hardware threads: 2, 4, 8, …, and crowds.
+/// Sizes of teams besides that of all hardware threads: 2, 4, 8, …, and oversubscribed ones.
 fn teams(usable: usize, quick: bool) -> Vec<usize> {
     let doubled = std::iter::successors(Some(2), |ranks| Some(2 * ranks));
     let mut teams: Vec<usize> = doubled.take_while(|&ranks| ranks < usable).collect();

@@ -1,4 +1,4 @@
-//! `--explain`: runs the program as a child, and says at its end how long its threads waited.
+//! `--explain`: runs the program as a child, and shows at its end how long its threads waited.
 
 use std::process::{Command, ExitCode};
 
@@ -10,7 +10,7 @@ use super::children::{Signals, code_of};
 use super::waits;
 use crate::Global;
 
-/// Runs the program to its end. The inner error is that it could not be started.
+/// Runs the program to its end. The inner error means that it could not be started.
 pub(super) fn run(global: &Global, mut command: Command) -> Result<std::io::Result<ExitCode>> {
     let folder = tempfile::tempdir().context("cannot make a folder for what is measured")?;
     command.env(FOLDER, folder.path());
@@ -19,12 +19,12 @@ pub(super) fn run(global: &Global, mut command: Command) -> Result<std::io::Resu
         Ok(child) => child,
         Err(error) => return Ok(Err(error)),
     };
-    // By descriptor: the number may be another process's once it has ended.
+    // A descriptor is safe where a process id is not: the id may be reused once the program has ended.
     let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
         .context("cannot watch the program")?;
     std::thread::spawn(move || {
         for signal in signals.forever().filter_map(|came| came.to_hand_on()) {
-            // One that has ended needs none.
+            // An error means that the program has ended.
             let _ = pidfd_send_signal(&handle, signal);
         }
     });

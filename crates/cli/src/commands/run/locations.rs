@@ -1,4 +1,4 @@
-//! `--explain`: the line and function of an address in a program.
+//! `--explain`: finds the line and function of an address in a program.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,13 +9,13 @@ use corecast_openmp::record::{Kind, Object, Wait};
 use object::{Object as _, ObjectSegment};
 use serde::Serialize;
 
-/// What is known of an address in a program.
+/// The place of an address in a program's source, as far as its symbols tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) struct Location {
     function: Option<String>,
     file: Option<String>,
     line: Option<u32>,
-    /// Where no line is known.
+    /// The address, where no line is known.
     address: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Locations {
         let Some(file) = file.or_insert_with(|| File::open(&object.path)) else {
             return unknown(address);
         };
-        // An address to return to is that of the next instruction; where code begins it is its own.
+        // A return address is that of the next instruction, so one byte is subtracted; a region's address is its begin.
         let back = u64::from(wait.kind != Kind::Region);
         let at = (file.first & !0xfff) + within - back.min(within);
         let location = file.symbols.find_location(at).ok().flatten();
@@ -100,7 +100,7 @@ fn function(symbols: &Loader, at: u64) -> Option<String> {
     (!name.is_empty()).then(|| demangle_auto(Cow::Borrowed(name), None).into_owned())
 }
 
-/// The name of a function without what compilers add for the regions in it; some leave nothing of the name.
+/// The name of a function without the suffix that compilers add for a parallel region in it; it may be empty.
 fn before_outlining(name: &str) -> &str {
     let marks = ["._omp_fn", ".omp_outlined", "..omp_par"];
     let starts = marks.map(|mark| name.find(mark).unwrap_or(name.len()));

@@ -1,4 +1,4 @@
-//! `--pin`: the program's runtime is told to bind its threads to the PUs of the team that Corecast would make.
+//! `--pin`: tells the program's OpenMP runtime to bind its threads to the PUs of the team that Corecast would make.
 
 use std::env;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use corecast::debug::{Level, say};
 
-/// Variables that say where threads run, and that go before `--pin`.
+/// Environment variables that bind threads, and that take precedence over `--pin`.
 const BINDING: [&str; 4] = [
     "OMP_PLACES",
     "OMP_PROC_BIND",
@@ -14,7 +14,7 @@ const BINDING: [&str; 4] = [
     "KMP_AFFINITY",
 ];
 
-/// Sets the program's OpenMP places, unless the user has.
+/// Sets the program's OpenMP places, unless the user has set them.
 pub(super) fn pin(command: &mut Command) -> Result<()> {
     if let Some(name) = BINDING
         .iter()
@@ -27,7 +27,7 @@ pub(super) fn pin(command: &mut Command) -> Result<()> {
     }
     let usable = corecast_machine::discover().usable.len();
     let preferences = env::var("OMP_NUM_THREADS").unwrap_or_default();
-    // A list is one number for each level of nesting.
+    // The variable may list a number for each level of nesting.
     let outer = preferences.split(',').next().unwrap_or_default().trim();
     let threads = outer.parse().unwrap_or(usable);
     ensure!(

@@ -1,4 +1,4 @@
-//! Processes that are one team from their first line on.
+//! Starts processes that are one team from their start on, and waits for them.
 
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
@@ -12,9 +12,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::children::{Signals, code_of};
 
-/// How long the others have after the first failure.
+/// Time that the other processes have after the first failure.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long they have after they were asked to end.
+/// Time that processes have after they were asked to end; then they are killed.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
 pub(super) fn run(size: usize, command: &[OsString]) -> anyhow::Result<ExitCode> {
@@ -38,13 +38,13 @@ pub(super) fn run(size: usize, command: &[OsString]) -> anyhow::Result<ExitCode>
     Ok(ExitCode::from(children.wait(&mut signals)?))
 }
 
-/// The team's processes. None outlives this.
+/// The team's processes, which are killed when this is dropped.
 struct Children(Vec<Child>);
 
 impl Drop for Children {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // One that has ended already is no failure.
+            // An error means that the process has ended already.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -52,7 +52,7 @@ impl Drop for Children {
 }
 
 impl Children {
-    /// Waits for all; the exit code of the whole.
+    /// Waits for all processes, and returns the exit code of the first that failed, else 0.
     fn wait(&mut self, signals: &mut Signals) -> anyhow::Result<u8> {
         let (mut code, mut since) = (0, None::<Instant>);
         let mut asked = false;
@@ -91,7 +91,7 @@ impl Children {
                     since = Some(Instant::now());
                     asked = true;
                 }
-                // The rest is killed when this is dropped.
+                // Processes that are left are killed when this is dropped.
                 Some(waited) if asked && waited > LAST_GRACE => break,
                 _ => {}
             }
@@ -103,7 +103,7 @@ impl Children {
 
     fn tell(&self, signal: Signal) {
         for child in &self.0 {
-            // One that has just ended needs no telling.
+            // An error means that the process has just ended.
             let _ = kill_process(Pid::from_child(child), signal);
         }
     }

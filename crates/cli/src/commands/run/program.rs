@@ -1,4 +1,4 @@
-//! An unmodified program with Corecast's barrier in it: started with the OpenMP adapter loaded before it.
+//! Starts an unmodified program with Corecast's OpenMP adapter preloaded, so that it uses Corecast's barrier.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +16,7 @@ use crate::options::Global;
 use corecast_doctor::Program;
 
 const LIBRARY: &str = "libcorecast_openmp.so";
-/// Where it is, if not where this command looks.
+/// The environment variable that names the library's path, if it is not where this command looks.
 const PLACE: &str = "CORECAST_OPENMP";
 const OFF: &str = "CORECAST_DISABLE";
 const PRELOAD: &str = "LD_PRELOAD";
@@ -56,7 +56,7 @@ pub(super) fn run(
     })
 }
 
-/// Says so as `env` and `nohup` do.
+/// Warns that the program cannot be started, and returns the exit code that `env` and `nohup` use.
 fn not_started(name: &OsStr, error: &std::io::Error) -> ExitCode {
     failure::warn(&format!("cannot start {:?}: {error}", name.display()));
     ExitCode::from(match error.kind() {
@@ -65,7 +65,7 @@ fn not_started(name: &OsStr, error: &std::io::Error) -> ExitCode {
     })
 }
 
-/// The library, beside this command or where it is installed.
+/// The path of the adapter's library: the one named in the environment, beside this command, or installed.
 fn library() -> Result<PathBuf> {
     if let Some(place) = env::var_os(PLACE) {
         let place = PathBuf::from(place);
@@ -78,7 +78,7 @@ fn library() -> Result<PathBuf> {
     }
     let command = env::current_exe().context("cannot find this command's own file")?;
     let beside = command.parent().unwrap_or(Path::new("."));
-    // Cargo builds into deps/, and does not always copy what is beside.
+    // Cargo builds into deps/, and may leave an older copy beside the command: the newest is taken.
     let built = [beside.join("deps"), beside.to_owned()]
         .map(|folder| folder.join(LIBRARY))
         .into_iter()
@@ -98,7 +98,7 @@ fn library() -> Result<PathBuf> {
     }
 }
 
-/// What is to be loaded: the library, and what the user has asked for.
+/// The value of `LD_PRELOAD`: the adapter's library, and those that the user has set.
 fn preloaded(library: &Path) -> Result<OsString> {
     let mut list = library.as_os_str().to_owned();
     ensure!(
@@ -113,7 +113,7 @@ fn preloaded(library: &Path) -> Result<OsString> {
     Ok(list)
 }
 
-/// Says at `INFO` what the program's file tells of the outcome.
+/// Says at `INFO` why the program's barriers may stay as they are, if its file shows that.
 fn say_what_cannot_be_reached(name: &OsStr) {
     say(Level::Info, || match Program::look(name) {
         Ok(program) if program.r#static => format!(
@@ -136,7 +136,7 @@ fn say_what_cannot_be_reached(name: &OsStr) {
             "OpenMP: no runtime was found in {}; libraries that it opens are seen when it does",
             program.binary
         ),
-        // Whatever it is, the attempt to start it says more.
+        // For other problems the attempt to start the program gives a better message.
         _ => String::new(),
     });
 }

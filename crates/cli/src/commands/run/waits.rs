@@ -1,4 +1,4 @@
-//! How long a program's threads waited at barriers, and where: for others, and for the barrier itself.
+//! Shows how long a program's threads waited at barriers, and where: for other threads, and for the barrier itself.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,17 +14,17 @@ use super::locations::{Location, Locations};
 use crate::options::Global;
 use corecast_model::words::time;
 
-/// Places that are shown without `--verbose`.
+/// Number of places that are shown without `--verbose`.
 const SHOWN: usize = 20;
 
-/// What is known of all processes.
+/// The waits of all processes.
 #[derive(Debug, Serialize)]
 struct Report {
     schema: u32,
     processes: Vec<Process>,
 }
 
-/// A process's waits, the longest first.
+/// The waits of a process, the longest first.
 #[derive(Debug, Serialize)]
 struct Process {
     program: String,
@@ -46,7 +46,7 @@ struct Row {
     sums: Sums,
 }
 
-/// Says on standard error what the program's processes have left in `folder`.
+/// Prints to standard error the waits that the program's processes have recorded in `folder`.
 pub(super) fn explain(global: &Global, folder: &Path) -> Result<()> {
     let report = Report {
         schema: SCHEMA,
@@ -75,7 +75,7 @@ fn read(folder: &Path) -> Result<Vec<Process>> {
 
 impl Process {
     fn of(record: &Record, places: &mut Locations) -> Self {
-        // Places of which only a name is known fall together.
+        // Places with the same name are added up.
         let mut rows: BTreeMap<(Location, Kind), Sums> = BTreeMap::new();
         for wait in &record.waits {
             let place = places.find(&record.objects, wait);
@@ -96,7 +96,7 @@ impl Process {
         }
     }
 
-    /// A part of the time that all threads have spent in regions.
+    /// `ns` as a percentage of the time that all threads have spent in parallel regions.
     fn share(&self, ns: u64) -> String {
         match self.in_regions_ns {
             0 => "–".to_owned(),

@@ -1,4 +1,4 @@
-//! What the user asks of `corecast sim`.
+//! Arguments of `corecast sim`.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -83,7 +83,7 @@ impl SimArgs {
     ///
     /// # Errors
     ///
-    /// A name, a size or a time that cannot be read; two things that both want standard output.
+    /// A name, a size or a time cannot be read, or two pictures are to be on standard output.
     pub(super) fn request(&self) -> Result<(Collective, usize)> {
         let collective = drive::collective(&self.op)?;
         let [size] = sizes::parse(&self.size)?[..] else {
@@ -100,11 +100,11 @@ impl SimArgs {
         Ok((collective, size))
     }
 
-    /// The root among `n` ranks; none for the plan's choice.
+    /// The root among `n` ranks; `None` for the plan's choice.
     ///
     /// # Errors
     ///
-    /// What is neither a rank nor auto.
+    /// The argument is neither a rank nor auto.
     pub(super) fn root(&self, n: usize) -> Result<Option<usize>> {
         let text = &self.root;
         if text == "auto" {
@@ -115,7 +115,7 @@ impl SimArgs {
         Ok(Some(rank.with_context(refused)?))
     }
 
-    /// What is simulated beside the operation itself.
+    /// The settings of the simulated call: warm-up, skew, jitter, and whether it is traced.
     pub(super) fn setting(&self) -> CallSetting {
         CallSetting {
             warm_up: self.warm_up,

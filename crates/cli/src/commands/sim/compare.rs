@@ -1,4 +1,4 @@
-//! `corecast sim --compare`: which tree wins where, as Smelt's Figures 8 to 10 show it.
+//! `corecast sim --compare`: shows which tree is fastest on which machine, as in Smelt's Figures 8 to 10.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -35,10 +35,10 @@ struct Row {
     winner: String,
 }
 
-/// Runs it.
+/// Runs the comparison.
 pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let (collective, size) = args.request()?;
-    // A name is checked first, though it is not used here.
+    // The pattern is checked, though a comparison does not use it.
     args.pattern.parse::<Pattern>()?;
     if args.timeline.is_some() || args.svg.is_some() {
         bail!("--compare: --timeline and --svg show one call, leave one of them out");
@@ -70,7 +70,7 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One machine, all patterns.
+/// The row of one machine: the latency of each pattern.
 fn row(
     args: &SimArgs,
     machine: &str,
@@ -97,7 +97,7 @@ fn row(
     })
 }
 
-/// Multiples of the winner's latency.
+/// A table with latencies as multiples of the fastest one.
 fn text(patterns: &[Pattern], rows: &[Row]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -1,4 +1,4 @@
-//! `corecast sim`: a collective on a simulated machine, the same code that runs on hardware.
+//! `corecast sim`: runs a collective on a simulated machine, with the code that runs on hardware.
 
 mod args;
 mod compare;

@@ -1,4 +1,4 @@
-//! One call on a simulated machine, with its time, its bounds and its transfers.
+//! Simulates one call, and shows its time, its bounds and its transfers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use crate::options::Global;
 use crate::output;
 use corecast_tune::forecast::job;
 
-/// The contract of `--json`.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -31,17 +31,17 @@ struct Report<'a> {
     threads: &'a [u32],
     latency: f64,
     unit: &'a str,
-    /// Bounds of the symbolic model, where it has some.
+    /// Bounds of the symbolic model, where there are any.
     t_min: Option<f64>,
     t_max: Option<f64>,
-    /// Lines that came to a core, by where they came from.
+    /// Number of lines that were transferred to a core, by their source.
     transfers: BTreeMap<&'static str, u64>,
     invalidations: u64,
     write_backs: u64,
-    /// When each rank was done.
+    /// Time at which each rank was done.
     ends: &'a [f64],
     servers: Vec<ServerRow<'a>>,
-    /// The command that gives the same again.
+    /// The command that repeats this simulation.
     replay: String,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let replay = replay(global, args);
     let again = || format!("again with: {replay}");
     let found = predict(&place.machine, &place.cores, &job, &setting).with_context(again)?;
-    // Of ranks and lines that are late by chance they say nothing.
+    // The bounds do not hold with random delays.
     let bounds = match args.jitter + args.skew > 0.0 {
         true => None,
         false => place.bounds(&job)?,
@@ -126,7 +126,7 @@ fn transfers(found: &CallPrediction) -> BTreeMap<&'static str, u64> {
     all
 }
 
-/// The busiest servers of the simulated machine, the busiest first.
+/// The sixteen busiest servers of the simulated machine, the busiest first.
 fn servers(found: &CallPrediction) -> Vec<ServerRow<'_>> {
     let mut rows: Vec<ServerRow<'_>> = found
         .servers
@@ -143,7 +143,7 @@ fn servers(found: &CallPrediction) -> Vec<ServerRow<'_>> {
     rows
 }
 
-/// The command line that gives the same again.
+/// The command line that repeats this simulation.
 fn replay(global: &Global, args: &SimArgs) -> String {
     let mut words = vec!["corecast sim".to_owned()];
     let mut add = |flag: &str, value: &str| {
@@ -173,7 +173,7 @@ fn replay(global: &Global, args: &SimArgs) -> String {
     words.join(" ")
 }
 
-/// For people.
+/// The result as text.
 fn text(
     title: &str,
     place: &Place,

@@ -1,4 +1,4 @@
-//! Which machine is simulated, on which of its cores, and what is known for planning there.
+//! The machine that is simulated, the cores that take part, and their costs for planning.
 
 use anyhow::{Context, Result, bail};
 use corecast_collectives::Plans;
@@ -20,21 +20,21 @@ use corecast_tune::modelled::RANKS_MAX as BOUNDED_RANKS_MAX;
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) machine: SimMachine,
-    /// By rank.
+    /// The core of each rank.
     pub(super) cores: Vec<usize>,
-    /// Operating-system numbers by rank; of a machine of parts its cores.
+    /// The operating-system number of each rank's hardware thread; its core on a machine of parts.
     pub(super) threads: Vec<u32>,
-    /// What messages cost there, unless that would take too long to find out.
+    /// Costs of messages; `None` where measuring them on the simulated machine would take too long.
     costs: Option<CostModel>,
-    /// Where messages were measured that come alone.
+    /// The machine with measured messages; `None` where messages that come alone were not measured.
     measured: Option<MeasuredMachine>,
 }
 
-/// Most ranks whose pairwise costs are measured on a machine of parts: it takes a run for each pair.
+/// The most ranks whose pairwise costs are measured on a machine of parts, since each pair takes a run.
 const MEASURED_RANKS_MAX: usize = 128;
 
 impl Place {
-    /// `parts:NAME`, or any machine with pairwise costs.
+    /// Opens `parts:NAME`, or any machine with pairwise costs.
     pub(super) fn open(machine: Option<&str>, threads: Option<&str>) -> Result<Self> {
         match machine.and_then(|text| text.strip_prefix("parts:")) {
             Some(name) => Self::of_parts(name, threads),
@@ -110,13 +110,13 @@ impl Place {
         })
     }
 
-    /// Bounds of a call that is repeated, of ranks that begin at the same time; nothing of teams for which that
-    /// takes too long, of machines that spread lines over all homes, so that those of a call have other homes than
-    /// those that are measured, or of calls that the symbolic model cannot follow.
+    /// Bounds of a repeated call whose ranks begin at the same time. There are none (`None`) for teams for which they
+    /// take too long, for machines that spread lines over all homes, since a call's lines then have other homes than
+    /// measured ones, and for calls that the symbolic model cannot record.
     ///
     /// # Errors
     ///
-    /// A machine on which messages cannot be run.
+    /// Messages cannot be run on the machine.
     pub(super) fn bounds(&self, job: &Job) -> Result<Option<Bounds>> {
         if self.cores.len() > BOUNDED_RANKS_MAX || self.machine.hashed {
             return Ok(None);
@@ -132,13 +132,13 @@ impl Place {
         }))
     }
 
-    /// What a call takes beside its lines, where that was measured.
+    /// Measured time of a call besides its lines, in the machine's unit; 0 where that was not measured.
     pub(super) fn entry(&self, job: &Job) -> f64 {
         let measured = self.measured.as_ref();
         measured.map_or(0.0, |measured| measured.entry(job.call()))
     }
 
-    /// Plans of a pattern.
+    /// The plans of a pattern for the cores that take part.
     pub(super) fn plans(&self, pattern: Pattern, root: Option<usize>) -> Result<Plans> {
         let n = self.cores.len();
         let packages = self.cores.iter().map(|&core| self.machine.package(core));
@@ -154,7 +154,7 @@ impl Place {
     }
 }
 
-/// The tree of a pattern that looks at no costs.
+/// The tree of a pattern that needs no costs.
 fn shape(pattern: Pattern, n: usize, root: usize) -> Result<corecast_plan::Tree> {
     use corecast_plan::patterns;
     Ok(match pattern {

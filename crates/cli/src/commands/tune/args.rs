@@ -1,4 +1,4 @@
-//! What the user asks of `corecast tune`.
+//! Arguments of `corecast tune`.
 
 use std::time::Duration;
 
@@ -80,14 +80,14 @@ pub(super) enum Sync {
     Loose,
 }
 
-/// Largest block.
+/// Largest block in bytes.
 const SIZE_MAX: usize = 1 << 28;
 
-/// What is to be tuned, in how much time.
+/// The request of the tuning that the arguments describe.
 ///
 /// # Errors
 ///
-/// An operation, a size or a time that cannot be had.
+/// An operation, a size or a time cannot be read or is out of range.
 pub(super) fn request(args: &TuneArgs) -> Result<TuneRequest> {
     let mut request = TuneRequest {
         synchrony: match args.sync {
@@ -121,7 +121,7 @@ pub(super) fn request(args: &TuneArgs) -> Result<TuneRequest> {
     Ok(request)
 }
 
-/// An operation that algorithms are chosen for.
+/// Parses an operation for which algorithms are chosen.
 pub(crate) fn chosen(name: &str) -> Result<Operation> {
     let operation: Operation = name.parse()?;
     let chosen = operation.form_of();

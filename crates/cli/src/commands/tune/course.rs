@@ -1,4 +1,4 @@
-//! A team that is to be tuned: its threads, what it can be made of, and a model of it.
+//! A team that is to be tuned: its threads, its search space, and a model of it.
 
 use anyhow::{Result, bail};
 use corecast::{Builder, Planned};
@@ -11,7 +11,7 @@ use super::args::TuneArgs;
 use crate::source::Source;
 use corecast_model::CostBasis;
 
-/// Most ranks: a thread for each is started.
+/// The most ranks, each of which is a thread.
 const RANKS_MAX: usize = 256;
 
 /// A team that is to be tuned.
@@ -30,10 +30,10 @@ pub(super) struct Course {
 ///
 /// # Errors
 ///
-/// A team that cannot be had here, or that has nothing to tune.
+/// The team cannot be made here, or has nothing to tune.
 pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Course> {
     let partial = !args.op.is_empty() && args.op != ["all"];
-    // What races decided before is on trial; where only some operations are tuned the others keep it.
+    // A whole tuning ignores the results of earlier races; a partial one keeps them for the other operations.
     let mut builder = match partial {
         true => Builder::new(),
         false => Builder::new().machine(source.file.clone()),

@@ -1,4 +1,4 @@
-//! `--dry-run`: who would race, and what the model says of them.
+//! `--dry-run`: shows the algorithms that would race, with the model's predictions.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::options::Global;
 use crate::output;
 use corecast_model::words::ranges;
 
-/// As `--json` prints it.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -42,7 +42,7 @@ struct Race {
     candidate_set: CandidateSet,
 }
 
-/// Shows it.
+/// Shows the candidates of all teams.
 pub(super) fn show(global: &Global, courses: &[Course], request: &TuneRequest) -> Result<()> {
     let teams: Vec<Team<'_>> = courses.iter().map(|course| team(course, request)).collect();
     if global.json {

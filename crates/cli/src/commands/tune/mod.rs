@@ -1,6 +1,6 @@
 //! `corecast tune`: races algorithms, plans and waits for each operation and size, and keeps the winners.
 //!
-//! How it works is in `corecast_tune` and in docs/tuning.md; here is what the user asks for and gets to see.
+//! The tuner is in `corecast_tune` and described in docs/tuning.md; this module has the arguments and the output.
 
 mod args;
 mod course;

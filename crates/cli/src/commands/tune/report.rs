@@ -1,4 +1,4 @@
-//! What was tuned, for people and for programs.
+//! The result of a tuning, as text and as JSON.
 
 use std::fmt::Write;
 
@@ -52,7 +52,7 @@ struct Check<'a> {
     best_static: Vec<Static>,
 }
 
-/// Shows all teams.
+/// Shows the results of all teams.
 pub(super) fn show(
     global: &Global,
     source: &Source,
@@ -96,7 +96,7 @@ fn team(tuning: &Tuning) -> Team<'_> {
     }
 }
 
-/// A size as people write it.
+/// A size in the largest unit that divides it.
 pub(super) fn size(bytes: usize) -> String {
     for (shift, unit) in [(20, "MiB"), (10, "KiB")] {
         if bytes >= 1 << shift && bytes.is_multiple_of(1 << shift) {
@@ -163,7 +163,7 @@ fn text(tuning: &Tuning, request: &TuneRequest, verbose: bool) -> String {
     text
 }
 
-/// The ranges of an operation with what they gain, and all contenders where asked for.
+/// The ranges of an operation, and the races of those sizes at which the built-in choice lost, or of all if `verbose`.
 fn operation(text: &mut String, tuned: &Tuned, verbose: bool) {
     let range = |at: usize| {
         let range = &tuned.ranges[at];

@@ -1,4 +1,4 @@
-//! A team that was tuned: the races, the check, and what was kept.
+//! Tunes a team: runs the races, checks the result, and saves it.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ use crate::source::Source;
 use crate::{failure, interrupt, progress};
 use corecast_model::CostBasis;
 
-/// A team that was tuned.
+/// A tuned team, with the results of the races and of the check.
 pub(super) struct Tuning {
     pub(super) planned: Planned,
     pub(super) pinned: bool,
@@ -32,13 +32,13 @@ pub(super) struct Tuning {
     pub(super) outcome: Outcome,
     pub(super) checked: Option<Vec<Checked>>,
     pub(super) took: Duration,
-    /// Where it was saved, or why not.
+    /// A sentence that says where the result was saved, or why it was not.
     pub(super) saved: Option<String>,
 }
 
 impl Tuning {
-    /// Keeps what was found in this machine's profile; a warning where that cannot be, since it is worth
-    /// printing also then.
+    /// Saves the result in this machine's profile. If that fails it warns, since the result is worth printing all the
+    /// same.
     pub(super) fn keep(&mut self) {
         let team = TunedTeam {
             planned: &self.planned,
@@ -57,11 +57,11 @@ impl Tuning {
     }
 }
 
-/// Races what `course` says, and checks it if that is asked for.
+/// Tunes the team of `course`, and checks it if the arguments ask for it.
 ///
 /// # Errors
 ///
-/// Races that fail.
+/// A race fails.
 pub(super) fn tuned(
     course: Course,
     source: &Source,
@@ -147,8 +147,8 @@ pub(super) fn tuned(
     })
 }
 
-/// A folder for the caches of processes that race: with what was measured and what plans have won, and without what was
-/// tuned before, which is on trial.
+/// A temporary cache folder for processes that race. It has the measured costs and the plans that have won, but no
+/// earlier tuning, which would change what runs.
 fn home(source: &Source) -> Result<TempDir> {
     let home = tempfile::tempdir().context("a folder for the processes")?;
     let store = Store::at(home.path().join("corecast"));
