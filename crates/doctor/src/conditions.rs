@@ -1,4 +1,4 @@
-//! Whether a team can run here as planned: pinning, memory, waits, CPU quota.
+//! The conditions of a team on this machine: pinning, memory, waits, CPU quota.
 
 use corecast_machine::Discovery;
 use corecast_model::MachineFile;
@@ -7,32 +7,32 @@ use serde::Serialize;
 use crate::pinning::{Pinning, try_pinning};
 use corecast_model::words::{count, ranges};
 
-/// What was found, for the machine at hand; empty for machines from elsewhere.
+/// The conditions of a team; empty for other machines than this one.
 #[derive(Debug, Default, Serialize)]
 pub struct Conditions {
-    /// Whether each member could be pinned to its hardware thread; absent elsewhere.
+    /// Whether each member could be pinned to its hardware thread; absent for other machines.
     pinning: Option<Pinning>,
     /// CPUs' worth of time that control groups grant; absent without a limit.
     quota_cpus: Option<f64>,
-    /// Whether members that spin would be stopped for want of CPU time.
+    /// Whether the quota is too small, so that members that spin would be stopped.
     quota_too_small: bool,
-    /// How members would wait; absent elsewhere.
+    /// How members would wait; absent for other machines.
     waits: Option<corecast::Waits>,
-    /// Which fence wakes sleepers; absent elsewhere.
+    /// The fence that orders notifications with sleeping members; absent for other machines.
     fence: Option<&'static str>,
-    /// Where members' lines would lie; absent elsewhere.
+    /// The NUMA nodes of the members' lines; absent for other machines.
     lines: Option<corecast::NumaPlacement>,
-    /// Members of the team.
+    /// Number of members of the team.
     team: usize,
 }
 
 impl Conditions {
-    /// What holds for a team on `threads` of the machine of `file`. `here` is what discovery found, where the
-    /// machine is this one; of other machines nothing is known.
+    /// The conditions of a team on `threads` of the machine of `file`. `here` is the result of discovery if the
+    /// machine is this one; `None` for other machines, whose conditions are unknown.
     ///
     /// # Errors
     ///
-    /// An environment that names no way to wait.
+    /// The environment names no way to wait.
     pub fn of(
         file: &MachineFile,
         here: Option<&Discovery>,
@@ -59,7 +59,7 @@ impl Conditions {
         })
     }
 
-    /// For people, one sentence each.
+    /// The conditions as text, one sentence each.
     pub fn sentences(&self) -> Vec<String> {
         let mut out = Vec::new();
         if let Some(waits) = &self.waits {
@@ -95,7 +95,7 @@ impl Conditions {
     }
 }
 
-/// Whether the quota pays for less than `members` threads that never sleep.
+/// Whether the quota grants less time than `members` threads need that never sleep.
 fn too_small(here: &Discovery, members: usize) -> bool {
     here.quota.as_ref().is_some_and(|q| q.cpus < members as f64)
 }

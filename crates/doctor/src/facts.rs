@@ -1,4 +1,4 @@
-//! What is tried and read on this machine.
+//! The facts of this machine, which are read from the system or found by trying.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,43 +23,43 @@ use crate::program::Program;
 
 /// How long processors are kept busy to see what the host takes from them.
 const STEAL_WATCH: Duration = Duration::from_millis(400);
-/// How many processors at most: a host that takes time takes it from any.
+/// The most processors that are watched: a host that takes time takes it from any.
 const STEAL_PUS_MAX: usize = 8;
 
-/// Everything that the checks judge.
+/// The input of all checks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Facts {
-    /// What this process may use.
+    /// The PUs and CPU time that this process may use.
     pub limits: Limits,
-    /// PUs that this process may use.
+    /// Number of PUs that this process may use.
     pub usable: usize,
-    /// PUs that run.
+    /// Number of PUs that are online.
     pub online: usize,
-    /// Cores that the usable PUs lie on.
+    /// Number of cores of the usable PUs.
     pub cores: usize,
-    /// By the governor's and the driver's names: the PUs.
+    /// The frequency governors of the PUs, by the governor's and the driver's names.
     pub governors: BTreeMap<String, Governed>,
-    /// Absent where the kernel does not tell.
+    /// Time that the host takes; absent where the kernel does not report it.
     pub steal: Option<Steal>,
     /// Whether threads can be pinned.
     pub pinning: Pinning,
-    /// A sealed file in memory, mapped.
+    /// Whether a sealed file in memory can be made and mapped.
     pub shared_memory: Trial,
-    /// Reading the memory of a process that is no child, as ranks of a team are to each other.
+    /// Whether a process can read the memory of one that is not its child, as ranks of a team do.
     pub peer_memory: Trial,
     /// `kernel.yama.ptrace_scope`, where the kernel has it.
     pub ptrace_scope: Option<u32>,
-    /// A descriptor of a process.
+    /// Whether a descriptor of a process can be opened.
     pub pidfd: Trial,
-    /// Which fence wakes sleepers.
+    /// Whether `membarrier` can replace the fence of a notifying rank.
     pub membarrier: Membarrier,
-    /// Absent where there is no such file system.
+    /// The room in `/dev/shm`; absent where there is no such file system.
     pub dev_shm: Option<Space>,
-    /// Where the costs come from that teams are planned with.
+    /// The source of the costs from which teams are planned.
     pub costs: CostSource,
-    /// What is kept of races.
+    /// The stored profile of races and tunings.
     pub profile: Known,
-    /// Absent where none was asked for.
+    /// The program that was examined; absent where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
 }
@@ -67,9 +67,9 @@ pub struct Facts {
 /// PUs under one governor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Governed {
-    /// Its name.
+    /// The governor's name.
     pub governor: String,
-    /// The driver that obeys it.
+    /// The driver that sets the frequencies.
     pub driver: String,
     /// The PUs, as a list.
     pub pus: String,
@@ -78,21 +78,21 @@ pub struct Governed {
 /// Time that the host took from busy processors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Steal {
-    /// Part of the time: 0 to 1.
+    /// Part of the time that the host took, from 0 to 1.
     pub part: f64,
-    /// Processors watched.
+    /// Number of processors watched.
     pub pus: usize,
-    /// How long.
+    /// Time of the watch in seconds.
     pub seconds: f64,
 }
 
-/// What came of a trial.
+/// The outcome of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trial {
     /// It succeeded.
     Works,
-    /// What the system said.
+    /// It failed, with the system's message.
     Refused(String),
 }
 
@@ -105,55 +105,54 @@ impl Trial {
     }
 }
 
-/// Whether `membarrier` orders sleepers and wakers.
+/// Whether `membarrier` orders a rank that goes to sleep with the one that wakes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Membarrier {
-    /// Among the threads of a process.
+    /// It works among the threads of a process.
     pub threads: bool,
-    /// Between processes.
+    /// It works between processes.
     pub processes: bool,
-    /// `CORECAST_FENCE=symmetric` is set: it was not tried.
+    /// `CORECAST_FENCE=symmetric` is set, so it was not tried.
     pub switched_off: bool,
 }
 
 /// A file system's room, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Space {
-    /// All of it.
+    /// The size of the file system.
     pub total: u64,
-    /// What is left.
+    /// The free part.
     pub free: u64,
 }
 
-/// What is kept of races on this machine.
+/// The stored profile of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Known {
-    /// Nothing.
+    /// There is none.
     Absent,
-    /// Why.
+    /// It cannot be used, for this reason.
     Unusable(String),
-    /// A profile.
+    /// There is one.
     Found {
         /// Its file.
         path: PathBuf,
-        /// When it was made.
+        /// Date and time when it was made.
         created: String,
-        /// Raced plans.
+        /// Number of stored races of plans.
         races: usize,
-        /// What each tuning was made under.
+        /// The circumstances under which each tuning was made.
         tunings: Vec<Circumstances>,
-        /// What holds now.
+        /// The circumstances of today.
         now: Circumstances,
     },
 }
 
 impl Facts {
-    /// Tries and reads everything of the machine. Takes about half a second, in which up to eight PUs are
-    /// busy.
+    /// Gathers all facts. Takes about half a second, in which up to eight PUs are busy.
     ///
-    /// `reader` starts a process that calls [`read_peer`] with its last three arguments, prints why that was
-    /// refused, and then fails.
+    /// `reader` starts a process that calls [`read_peer`] with its last three arguments. If that is refused, the
+    /// process prints the reason and fails.
     pub fn gather(program: Option<Program>, reader: Command) -> Self {
         let here = corecast_machine::discover();
         let store = Store::standard();
@@ -212,7 +211,7 @@ fn governors(pus: &[u32]) -> BTreeMap<String, Governed> {
     found.into_iter().map(governed).collect()
 }
 
-/// An idle processor loses nothing, so each one watched is kept busy meanwhile.
+/// Measures the time that the host takes. The processors are kept busy meanwhile, since idle ones lose none.
 fn steal(here: &Discovery, pus: &[u32]) -> Option<Steal> {
     let watched = here.unthrottled_parallelism().min(STEAL_PUS_MAX);
     let pus = &pus[..watched.min(pus.len())];
@@ -221,7 +220,7 @@ fn steal(here: &Discovery, pus: &[u32]) -> Option<Steal> {
     thread::scope(|scope| {
         for &pu in pus {
             scope.spawn(move || {
-                // Unpinned the threads spread all the same, only less evenly.
+                // If pinning fails the threads still spread over the processors, only less evenly.
                 let _ = pin_current(pu);
                 while start.elapsed() < STEAL_WATCH {
                     std::hint::spin_loop();
@@ -236,8 +235,8 @@ fn steal(here: &Discovery, pus: &[u32]) -> Option<Steal> {
     })
 }
 
-/// Has a child read a word of this process: systems that let parents look into children only refuse it, as
-/// they refuse ranks that are siblings.
+/// Has a child read a word of this process. Systems that permit only parents to read their children refuse this, as
+/// they refuse it between ranks, which are siblings.
 fn peer_memory(mut reader: Command) -> Trial {
     use std::hash::{BuildHasher, RandomState};
     let word = Box::new(RandomState::new().hash_one(std::process::id()));
@@ -259,11 +258,11 @@ fn peer_memory(mut reader: Command) -> Trial {
     }
 }
 
-/// The child's side: reads `word` at `address` of process `pid`.
+/// Reads `word` at `address` of process `pid`; the child process of [`Facts::gather`] calls it.
 ///
 /// # Errors
 ///
-/// What the system said when it refused.
+/// The system's message, if it refuses.
 pub fn read_peer(pid: u32, address: u64, word: u64) -> Result<(), String> {
     let opened = Process::open(pid, (address, word));
     opened.map(drop).map_err(|error| error.to_string())
@@ -292,7 +291,7 @@ fn profile(store: &Store, here: &Discovery) -> Known {
 }
 
 impl Facts {
-    /// A made-up machine of four cores with one PU each on which everything is as it should be, for tests.
+    /// Facts of a made-up machine of four cores with one PU each, on which no check finds a problem, for tests.
     pub fn sound() -> Self {
         let mut limits = Limits::of(&corecast_machine::discover_at(
             std::path::Path::new("/nowhere"),

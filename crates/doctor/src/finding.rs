@@ -1,4 +1,4 @@
-//! What a check says, and how much it matters.
+//! The findings of checks, with their levels.
 
 use serde::Serialize;
 
@@ -6,18 +6,18 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// As it should be.
+    /// There is no problem.
     Ok,
-    /// Good to know; results and most times are as they would be without.
+    /// The finding is good to know; it changes no results and few times.
     Note,
-    /// Costs time or makes times meaningless.
+    /// The finding costs time or makes times meaningless.
     Warning,
-    /// Something that Corecast offers cannot be had here.
+    /// A feature of Corecast does not work here.
     Failure,
 }
 
 impl Level {
-    /// As people and JSON read it.
+    /// The name of the level in text and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -28,16 +28,16 @@ impl Level {
     }
 }
 
-/// What one check says.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The check.
+    /// The name of the check.
     pub check: &'static str,
     /// How much it matters.
     pub level: Level,
     /// What was found, with its numbers.
     pub found: String,
-    /// What to do about it; absent where nothing needs to be done.
+    /// How to mend it; absent where nothing needs to be done.
     pub fix: Option<String>,
 }
 

@@ -1,18 +1,18 @@
-//! Corecast's doctor: what keeps Corecast from being as fast as it can be on this machine, and the way out.
+//! Corecast's doctor: finds what slows Corecast down on this machine, or in a program, and says how to mend it.
 //!
 //! ```text
 //! Facts::gather: tries and reads ────► examine: pure functions ──► findings
 //! Program::look: reads its files ─────┘
 //! ```
 //!
-//! | module | what it knows |
+//! | module | what it does |
 //! | --- | --- |
-//! | [`facts`] | what is tried and read on this machine |
-//! | [`checks`] | what to think of it |
-//! | [`program`] | which libraries and runtimes a program is made of; nothing of it is run |
-//! | [`conditions`] | whether one team can run here as planned |
-//! | [`limits`] | what this process may use: cpuset, mask, quota |
-//! | [`pinning`] | whether threads can be pinned |
+//! | [`facts`] | reads facts of this machine, and tries calls that a kernel may refuse |
+//! | [`checks`] | make findings from the facts |
+//! | [`program`] | finds the libraries and runtimes of a program from its files, without running it |
+//! | [`conditions`] | tell whether one team can run here as planned |
+//! | [`limits`] | the PUs and CPU time that this process may use: cpuset, mask, quota |
+//! | [`pinning`] | tries whether threads can be pinned |
 //!
 //! **Architecture invariant:** nothing here prints; the `corecast` command does.
 //!

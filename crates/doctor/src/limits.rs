@@ -1,4 +1,4 @@
-//! What this process may use of this machine: cpuset, affinity mask, CPU quota.
+//! The limits of this process on this machine: cpuset, affinity mask, CPU quota.
 
 use corecast_machine::Discovery;
 use serde::Serialize;
@@ -6,21 +6,21 @@ use serde::Serialize;
 /// The limits as `--json` prints them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Limits {
-    /// PUs that it may use.
+    /// PUs that this process may use, as a list.
     pub usable: String,
-    /// PUs that run.
+    /// PUs that are online, as a list.
     pub online: String,
-    /// PUs that the cpuset withholds.
+    /// PUs that the cpuset withholds, as a list.
     pub outside_cpuset: String,
-    /// PUs that the affinity mask withholds.
+    /// PUs that the affinity mask withholds, as a list.
     pub outside_mask: String,
-    /// Where the cpuset is written down.
+    /// The file that names the cpuset.
     pub cpuset_source: Option<String>,
-    /// CPUs' worth of time that control groups grant.
+    /// CPUs' worth of time that control groups grant; absent without a limit.
     pub quota_cpus: Option<f64>,
-    /// Where that is written down.
+    /// The file that names the quota.
     pub quota_source: Option<String>,
-    /// Threads that run at the same time, by PUs and quota.
+    /// Number of threads that can run at the same time, by PUs and quota.
     pub usable_parallelism: usize,
     /// The hypervisor, where there is one.
     pub hypervisor: Option<String>,
@@ -43,7 +43,7 @@ impl Limits {
     }
 }
 
-/// The limits for people, one sentence each.
+/// The limits as text, one sentence each.
 #[must_use]
 pub fn sentences(here: &Discovery) -> Vec<String> {
     let mut out = Vec::new();

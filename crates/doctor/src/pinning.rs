@@ -1,4 +1,4 @@
-//! Whether threads can be pinned, by trying it.
+//! Tries whether threads can be pinned.
 
 use corecast_machine::pin_current;
 use serde::Serialize;
@@ -6,15 +6,15 @@ use serde::Serialize;
 /// The outcome of a trial.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pinning {
-    /// Hardware threads that a thread could be pinned to.
+    /// Hardware threads to which a thread could be pinned.
     pub possible: Vec<u32>,
-    /// The others.
+    /// Hardware threads to which no thread could be pinned.
     pub refused: Vec<u32>,
-    /// What the system said about the first of them.
+    /// The system's message for the first of `refused`.
     pub reason: Option<String>,
 }
 
-/// Pins a thread of its own to each of `threads` in turn.
+/// Starts a thread, and tries to pin it to each of `threads` in turn.
 #[must_use]
 pub fn try_pinning(threads: &[u32]) -> Pinning {
     let threads = threads.to_vec();

@@ -1,4 +1,4 @@
-//! `corecast` without a command: the whole way from discovery to a profile that `explain` reads.
+//! `corecast` without a command, from discovery to a profile that `explain` reads.
 
 use std::path::Path;
 

@@ -1,13 +1,13 @@
-//! `corecast bench` on this machine, for as short as it can.
+//! `corecast bench` on this machine, with the least time.
 
 use crate::common::{Run, corecast};
 
-/// Corecast and the floor alone.
+/// A quick run of Corecast and the floors without peers.
 fn quick(some: &[&str], more: &[&str]) -> Run {
     corecast(&[&["bench", "--quick", "--no-peers"], some, more].concat())
 }
 
-/// Whether there are two hardware threads; else a word about what needs them.
+/// Whether there are two hardware threads; if not, prints that `what` needs them.
 fn two_threads(what: &str) -> bool {
     let enough = std::thread::available_parallelism().map_or(1, usize::from) >= 2;
     if !enough {
@@ -328,7 +328,7 @@ fn forks_and_messages_race_too() {
     assert!(line.contains("--pinning"), "{line}");
 }
 
-/// All keys below `value`, but those of a machine file.
+/// Collects all keys below `value`, except those of a machine file.
 fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
     match value {
         serde_json::Value::Object(map) => {

@@ -1,14 +1,14 @@
-//! Runs the built command and looks at what it leaves behind.
+//! Runs the built command, and reads its output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The command with an empty cache folder, so that no earlier measurement shows.
+/// Runs the command with an empty cache folder, so that it finds no earlier measurement.
 pub(crate) fn corecast(args: &[&str]) -> Run {
     corecast_in(Path::new("/nonexistent/corecast-tests"), args)
 }
 
-/// The command with `cache` as its cache folder.
+/// Runs the command with `cache` as its cache folder.
 pub(crate) fn corecast_in(cache: &Path, args: &[&str]) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
         .args(args)
@@ -29,7 +29,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Standard output of a run that must have succeeded without a word on standard error.
+    /// Standard output of a run that must have succeeded with nothing on standard error.
     pub(crate) fn text(&self) -> String {
         assert_eq!(
             self.output.status.code(),
@@ -42,7 +42,7 @@ impl Run {
         String::from_utf8(self.output.stdout.clone()).expect("output is text")
     }
 
-    /// The same as JSON, which must be one line with a schema version.
+    /// Standard output as JSON, which must be one line with a schema version.
     pub(crate) fn json(&self) -> serde_json::Value {
         let text = self.text();
         assert_eq!(
@@ -86,7 +86,7 @@ impl Run {
     }
 }
 
-/// A file of Smelt's public machine database; `None`, with a word why, where this checkout has
+/// A file of Smelt's public machine database; `None`, with a message, where this checkout has
 /// none beside it.
 pub(crate) fn database(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

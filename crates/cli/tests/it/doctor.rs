@@ -1,4 +1,4 @@
-//! `corecast doctor` as scripts and people see it.
+//! The output of `corecast doctor`, as JSON and as text.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::common::corecast;
 use serde_json::Value;
 
-/// The command, which may exit with 1 where a sandbox withholds something; anything else is wrong.
+/// Runs the command, which must exit with 0, or with 1 where a sandbox withholds something.
 fn doctor(args: &[&str]) -> (Option<i32>, String) {
     let output = corecast(&[&["doctor"], args].concat()).output;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -74,10 +74,10 @@ fn a_fence_that_was_switched_off_is_told() {
     assert!(text.contains("fix: unset CORECAST_FENCE"), "{text}");
 }
 
-/// A C program with a parallel region, which compilers without `-fopenmp` pass over.
+/// A C program with a parallel region, which compilers without `-fopenmp` ignore.
 const SOURCE: &str = "int main(void) {\n#pragma omp parallel\n  {\n#pragma omp barrier\n    ;\n  }\n  return 0;\n}\n";
 
-/// Compiles [`SOURCE`] with `command` to `name` in `folder`; `None`, with a word why, where that cannot be done here.
+/// Compiles [`SOURCE`] with `command` to `name` in `folder`; `None`, with a message, where that is not possible here.
 fn compiled(folder: &Path, name: &str, command: &[&str]) -> Option<String> {
     let source = crate::common::file(folder, "source.c", SOURCE);
     let program = folder.join(name).to_str().unwrap().to_owned();
@@ -227,7 +227,7 @@ fn libraries_are_found_beside_the_program_or_named_as_missing() {
     assert!(text.contains("elsewhere/libinner.so.7"), "{text}");
 }
 
-/// A folder that holds the library once more.
+/// Compiles the library into another folder, and returns the folder.
 fn compiled_again(folder: &Path, shared: &[&str]) -> PathBuf {
     let elsewhere = folder.join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
@@ -275,7 +275,7 @@ fn what_is_no_program_is_refused_in_words() {
     }
 }
 
-/// A program of this machine whose header says that it is for another.
+/// A program whose header names another architecture is reported as foreign.
 #[test]
 fn programs_for_other_machines_are_told() {
     let folder = tempfile::tempdir().unwrap();

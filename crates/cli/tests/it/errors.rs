@@ -1,4 +1,4 @@
-//! Unusable input: exit code 2, one line on standard error that quotes it, nothing else.
+//! Unusable input gives exit code 2 and one line on standard error that quotes it, and nothing else.
 
 use crate::common::{TWO_THREADS, corecast, corecast_in, file};
 
@@ -92,7 +92,7 @@ fn random_bytes_never_do_worse_than_a_refusal() {
         state
     };
     for round in 0..40 {
-        // A valid file with some bytes replaced: nearly right is what breaks readers.
+        // A valid file with some bytes replaced is more likely to break a parser than random bytes.
         let mut bytes = TWO_THREADS.as_bytes().to_vec();
         for _ in 0..1 + round % 4 {
             let at = next() as usize % bytes.len();
@@ -107,7 +107,7 @@ fn random_bytes_never_do_worse_than_a_refusal() {
     }
 }
 
-/// Large, deep and contradictory files: refused at once, on one line of bounded length.
+/// Large, deep and contradictory files are refused at once, with one line of bounded length.
 #[test]
 fn files_that_are_out_of_all_proportion() {
     const TEN_MB: usize = 10 << 20;
@@ -166,7 +166,7 @@ fn files_that_are_out_of_all_proportion() {
     }
 }
 
-/// What a device, an unreadable or an endless file gives.
+/// A device, an unreadable file and an endless one are refused.
 #[test]
 fn files_that_are_no_files() {
     let line = corecast(&["plan", "-i", "/dev/null"]).refusal();

@@ -1,4 +1,4 @@
-//! What `corecast explain` says is what the library runs.
+//! `corecast explain` shows the plans that the library runs.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use corecast::model::{Profile, ProfileEntry, RacedCandidate};
 use corecast::store::Store;
 use corecast::{Builder, costs};
 
-/// Asks both about the same team, with `cache` as the user's cache folder.
+/// Asks the command and the library about one team, with `cache` as the user's cache folder, and compares.
 fn agree(cache: &Path, arguments: &[&str], builder: Builder) {
     let said = corecast_in(cache, &[&["explain", "--json"], arguments].concat()).json();
     let team = builder
@@ -36,7 +36,7 @@ fn agree(cache: &Path, arguments: &[&str], builder: Builder) {
         let named: Vec<_> = others.iter().map(|o| &o["pattern"]).collect();
         let runners_up = chosen["runners_up"].as_array().unwrap();
         let known: Vec<_> = runners_up.iter().map(|o| &o["pattern"]).collect();
-        // A team that starts plans nothing beside what has won a race.
+        // Where a race decides, a starting team plans fewer alternatives than the command shows.
         match chosen["decided_by"].as_str() {
             Some("model") => assert_eq!(named, known),
             _ => assert!(known.iter().all(|pattern| named.contains(pattern))),
@@ -136,7 +136,7 @@ fn plans_stand_beside_what_models_say() {
     }
     let text = corecast_in(cache.path(), &some).text();
     assert!(text.contains("T_min  T_max  simulated"), "{text}");
-    // Of costs that nobody has measured here, models say nothing.
+    // Without measured costs there are no forecasts.
     let json = corecast_in(cache.path(), &["explain", "--json"]).json();
     assert!(json["operations"][0]["chosen"].get("simulated").is_none());
 }

@@ -1,4 +1,5 @@
-//! `corecast explain --op --size`: what a team runs at one size, as text and as JSON, over a made-up profile.
+//! `corecast explain --op --size`: the algorithm that a team runs at one size, as text and as JSON, from a made-up
+//! profile.
 
 use std::path::Path;
 
@@ -21,7 +22,7 @@ fn candidate(name: Option<&str>, measured: Option<f64>, dropped: Option<&str>) -
     }
 }
 
-/// Four ranks, tuned on this machine: allreductions in three ranges.
+/// A tuning of four ranks on this machine, with three ranges for allreduces.
 fn tuning() -> Tuning {
     let here = corecast::machine::discover();
     let planned = Builder::new().threads(4).planned().unwrap();
@@ -116,7 +117,7 @@ fn a_tuned_size_has_its_race() {
             .unwrap()
             .starts_with("out after round 9")
     );
-    // What Corecast would have taken raced without a name: its time stands beside the name.
+    // The built-in choice raced without a name: its time is shown with the name of what it runs.
     let built_in = candidates
         .iter()
         .find(|one| one["built_in"] == true)
@@ -165,7 +166,7 @@ fn each_range_says_who_decided() {
         (&said["algorithm"], &said["decided_by"]),
         (&"doubling".into(), &"built-in".into())
     );
-    // What is said is what runs.
+    // The library runs what was shown.
     let team = Builder::new()
         .threads(4)
         .cache_folder(cache.path().join("corecast"));

@@ -1,4 +1,4 @@
-//! The contract of `corecast plan --json`, and what people see.
+//! The output of `corecast plan`, as JSON, as text and as pictures.
 
 use crate::common::{Run, TWO_THREADS, corecast, database, file};
 use serde_json::{Value, json};
@@ -141,7 +141,7 @@ fn patterns_are_compared_best_first() {
     let plans = list(&json["plans"]);
     assert!(plans.len() >= 10);
     assert!(plans.windows(2).all(|w| latency(&w[0]) <= latency(&w[1])));
-    // What is proved for one tree holds for all with its root.
+    // A bound that is proved for one tree holds for all with its root.
     let bound = |p: &Value| number(&p["lower_bound"]);
     let is_free = |p: &&Value| p["pattern"] == "best" || p["pattern"] == "optimal";
     let (free, fixed): (Vec<&Value>, Vec<&Value>) = plans.iter().partition(is_free);
@@ -274,7 +274,7 @@ fn timelines_are_drawn_in_the_terminal_as_svg_and_as_json() {
         let picture = std::fs::read_to_string(&path).unwrap();
         let parsed = roxmltree::Document::parse(&picture).unwrap();
         let titles = parsed.descendants().filter(|e| e.has_tag_name("title"));
-        // The picture's own, and one for each end of each message.
+        // The picture has a title of its own, and one for each end of each message.
         let messages = if op == "barrier" { 6 } else { 3 };
         assert_eq!(titles.count(), 1 + 2 * messages, "{op}");
     }
@@ -293,7 +293,7 @@ fn timelines_are_drawn_in_the_terminal_as_svg_and_as_json() {
     assert!(run(&["--json"]).json()["timeline"].is_null());
 }
 
-/// Two machines and something else.
+/// A folder with two machines and files that are none.
 fn folder_of_machines() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     file(folder.path(), "b.json", TWO_THREADS);
@@ -369,7 +369,7 @@ fn folders_without_machines_are_refused() {
 
 #[test]
 fn searches_say_how_far_they_went() {
-    // A reduction, which is harder than one write for all.
+    // A reduction needs a longer search than a broadcast, which may be one write for all.
     let machine = ["plan", "-i", SANDY_BRIDGE, "--op", "reduce"];
     let with = |flags: &[&str]| corecast(&[&machine[..], flags].concat());
     let seeded = |seed| with(&["--json", "--moves", "4000", "--seed", seed]).json();
@@ -413,7 +413,7 @@ fn roots_are_free_smelts_or_given() {
 
 #[test]
 fn two_trees_are_shown_and_saved() {
-    // Sends are cheap and receives dear: out over a star, in over a deep tree.
+    // Sends are cheap and receives expensive, so the fan-out is a star and the fan-in a deep tree.
     let machine = "package:2 core:4 send=10,20 receive=300,600";
     let run = |more: &str| plan(machine, &format!("--op barrier --moves 3000 {more}"));
     let json = run("--json").json();
@@ -476,7 +476,7 @@ fn limits_that_make_no_sense_are_refused() {
     }
 }
 
-/// Messages of 40 and more, a line for all of 29.
+/// A machine whose messages cost at least 40, and whose shared line costs 29 for all members.
 fn with_lines(flags: &str) -> Run {
     let machine = "package:2 core:2 send=10,20 receive=30,60 write=20 transfer=5,9";
     plan(machine, &format!("--moves=5000 {flags}"))
@@ -517,7 +517,7 @@ fn shared_lines_are_shown_and_saved() {
     for (groups, children) in [("groups", "children"), ("fan_in_groups", "fan_in")] {
         assert_eq!(flattened(&json[groups]), json[children], "{json}");
     }
-    // In: 20, 5, 9 and 9 at most; out as above.
+    // The fan-in costs at most 20 + 5 + 9 + 9, and the fan-out 29.
     assert!(number(&json["latency"]) <= 43.0 + 29.0, "{json}");
     let text = run("--op barrier").text();
     let part = "fan-in: numbers are the order of receives, members with one number";
@@ -528,7 +528,7 @@ fn shared_lines_are_shown_and_saved() {
     assert!(reduce["groups"].is_null() && reduce["children"].is_array());
 }
 
-/// A bound for trees without groups says nothing about one with them.
+/// The lower bound of trees without groups does not hold for trees with groups.
 #[test]
 fn groups_are_compared_with_trees() {
     for root in ["auto", "0"] {
@@ -539,7 +539,7 @@ fn groups_are_compared_with_trees() {
             assert_eq!(plan["groups"].is_array(), searched, "{plan}");
             assert!(number("lower_bound") <= number("latency"), "{plan}");
             assert_eq!(number("latency") == 29.0, searched, "{plan}");
-            // No message is faster than 80 to the far members.
+            // A message to the far members costs at least 80.
             assert!(searched || number("lower_bound") > 29.0, "{plan}");
         }
     }

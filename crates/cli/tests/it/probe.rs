@@ -58,7 +58,7 @@ fn a_measurement_is_a_machine_file_for_others() {
     assert_eq!(plan["unit"], "ns");
 }
 
-/// The whole of it is tested where it is made; here it is interrupted, kept, gone on with, and shown.
+/// A measurement in depth is interrupted, saved, continued and shown; its values are tested in `corecast_probe`.
 #[test]
 fn a_measurement_in_depth_is_kept_and_gone_on_with() {
     let cache = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn a_measurement_in_depth_is_kept_and_gone_on_with() {
     };
     assert!(is_left("waits") && !is_left("latency"), "{left:?}");
 
-    // A measurement of messages leaves it where it is, and a file is shown without measuring.
+    // A measurement of messages keeps the measurement in depth, and a file is shown without measuring.
     shown(&["probe", "--time-limit", "2"]).text();
     let folder = cache.path().join("corecast");
     let path = std::fs::read_dir(folder)

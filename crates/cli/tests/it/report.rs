@@ -1,4 +1,4 @@
-//! `corecast report`: what it writes, and how that looks in a browser.
+//! `corecast report`: the files that it writes, and their layout in a browser.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,11 +6,11 @@ use std::process::Command;
 use crate::common::{corecast, corecast_in};
 use serde_json::{Value, json};
 
-/// Whose entries play the peers.
+/// The name of the entrants that play the peers.
 const PEER: &str = "somebody else";
 
-/// A page of a machine with 16 threads, of races that were run here and now, some entrants of
-/// which are called peers, as `report` would have found them there.
+/// A page of a machine with 16 threads. Its races were run here, with some entrants called peers, as
+/// `report` would have run them there.
 fn report() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let written = corecast(&[
@@ -118,7 +118,7 @@ fn a_report_is_a_page_its_data_and_its_pictures() {
         assert!(html.contains(part), "no {part:?} in the page");
     }
     assert!(!html.contains("<nobody>") && !html.contains("<script"));
-    // It needs nothing from anywhere.
+    // The page loads nothing.
     for fetched in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!html.contains(fetched), "{fetched}");
     }
@@ -175,7 +175,7 @@ fn an_index_lists_all_machines_and_leaves_out_what_is_none() {
     assert_eq!(error.output.status.code(), Some(2));
 }
 
-/// Looked at by hand this would take a ruler.
+/// A script that measures the page's layout: widths, text outside of its picture, dead links, ids that occur twice.
 const RULER: &str = r#"<script>
 const all = [...document.querySelectorAll('figure svg')];
 const outside = all.flatMap(svg => {
@@ -227,7 +227,7 @@ fn a_page_looks_right_in_a_browser() {
         assert_eq!(found["outside"], json!([]), "{what}");
         assert_eq!(found["twice"], json!([]), "{what}");
         assert!(found["rows"].as_u64() > Some(12), "{what}");
-        // Whatever is wide scrolls by itself; the page does not.
+        // Wide parts scroll by themselves, and the page does not scroll sideways.
         assert!(
             found["width"].as_u64() <= found["window"].as_u64(),
             "{what}"
@@ -251,12 +251,12 @@ fn browser() -> Option<PathBuf> {
     all.find(|path| path.is_file())
 }
 
-/// What the ruler says of a page in a window of this width.
+/// The measurements of [`RULER`] for a page in a window of this width.
 fn look(browser: &Path, folder: &Path, page: &Path, width: u32, dark: bool) -> Value {
     let profile = folder.join(format!("profile-{width}"));
     let mut command = Command::new(browser);
     command
-        // Users of containers are root, whom its sandbox refuses.
+        // The browser's sandbox refuses root, which users of containers are.
         .args([
             "--headless",
             "--no-sandbox",

@@ -4,7 +4,7 @@ use crate::common::corecast;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What every process of a team does when this test program is started by `corecast run`.
+/// The code of every process of a team when `corecast run` starts this test program.
 #[test]
 fn member() {
     let Some(team) = corecast::Builder::new().inherited().unwrap() else {
@@ -124,7 +124,7 @@ fn one_program_ends_as_it_would_without() {
     }
 }
 
-/// Signals to this command are the program's.
+/// Signals to the command reach the program.
 #[test]
 fn signals_are_passed_on() {
     for options in [&["run"][..], &["run", "--explain"]] {
@@ -143,7 +143,7 @@ fn signals_are_passed_on() {
     }
 }
 
-/// Both environments of a program: as it is, and with the library.
+/// Variables that the user has set stay, with and without the library.
 #[test]
 fn what_the_user_has_set_stays() {
     let run = |name: &str, value: &str, options: &[&str]| {
@@ -192,9 +192,9 @@ fn what_the_user_has_set_stays() {
     assert_eq!((places.as_deref(), bind), (Some("{0}"), None));
 }
 
-/// Who waits for whom, at which line. One thread comes to the first barrier of a round only after it has seen the
-/// other asleep there and has slept itself; both go on to the second. The program says how long that was at least,
-/// and how long the second can have taken at most, whatever the machine does besides.
+/// Waits are reported for the line of their barrier. One thread comes to the first barrier of a round only after it
+/// has seen the other asleep there and has slept itself; both go on to the second. The program prints a lower bound
+/// of the wait at the first and an upper bound of the wait at the second, which hold however busy the machine is.
 #[test]
 fn waits_are_told_by_place() {
     const SOURCE: &str = "\
@@ -281,14 +281,14 @@ int main(void) {
     for line in [first, second] {
         assert_eq!((at(line, "times"), at(line, "own")), (10, 10), "{told}");
     }
-    // Five naps of 20 ms. The adapter's clock may be another: a twentieth is more than clocks differ by.
+    // There are five naps of 20 ms. The adapter may use another clock, and clocks differ by less than a twentieth.
     assert!(napped >= 100_000_000, "{said}");
     let imbalance = [first, second].map(|line| at(line, "imbalance_ns"));
     assert!(imbalance[0] >= napped / 20 * 19, "{said}{told}");
     assert!(imbalance[1] <= after / 20 * 21, "{said}{told}");
 }
 
-/// Compilers make a jump of a call that ends a function, so a barrier that ends a region returns to the adapter.
+/// Compilers turn a call at the end of a function into a jump, so a barrier that ends a region returns to the adapter.
 #[test]
 fn a_barrier_that_ends_a_region_is_told_of_that_region() {
     const SOURCE: &str = "\
@@ -341,7 +341,7 @@ fn a_static_program_is_told_apart() {
     );
 }
 
-/// `source` as a program `waits`; none, visibly, where there is no compiler for it.
+/// Compiles `source` to a program `waits`; `None`, with a message, where there is no compiler for it.
 fn compiled(source: &str, options: &[&str]) -> Option<PathBuf> {
     let name = std::thread::current().name().unwrap().replace("::", "-");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

@@ -1,4 +1,4 @@
-//! The contract of `corecast sim --json`, its pictures, and what it refuses.
+//! The output of `corecast sim --json`, its pictures, and the input that it refuses.
 
 use crate::common::{Run, corecast};
 use serde_json::Value;
@@ -84,7 +84,7 @@ fn the_replay_gives_the_same() {
 fn four_thousand_cores() {
     let found = sim("parts:mesh:64x64", "--pattern binomial --size 8 --json").json();
     assert_eq!(found["ends"].as_array().unwrap().len(), 4096);
-    // Nobody has measured so many pairs.
+    // The costs of so many pairs are not measured.
     assert!(found["t_min"].is_null() && found["t_max"].is_null());
 }
 
@@ -114,7 +114,7 @@ fn pictures_are_well_formed() {
     let timeline: Value = serde_json::from_str(&json).unwrap();
     let events = timeline["traceEvents"].as_array().unwrap();
     let of = |phase: &str| events.iter().filter(|event| event["ph"] == phase).count();
-    // Four ranks; three messages, each sent and received.
+    // There are four ranks and three messages, each sent and received.
     assert_eq!((of("M"), of("X"), of("s"), of("f")), (4, 6, 3, 3));
     let negative = |event: &Value| event["dur"].as_f64().is_some_and(|dur| dur < 0.0);
     assert!(!events.iter().any(negative));

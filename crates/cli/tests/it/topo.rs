@@ -1,4 +1,4 @@
-//! `corecast topo` as scripts and people see it.
+//! The output of `corecast topo`, as JSON, CSV, text and pictures.
 
 use crate::common::{TWO_THREADS, corecast, database, file};
 

@@ -1,4 +1,4 @@
-//! `corecast tune` on this machine, for as short as it can.
+//! `corecast tune` on this machine, with the least time.
 
 use crate::common::{corecast, corecast_in};
 
@@ -48,7 +48,7 @@ fn a_tuning_has_winners_ranges_and_is_kept() {
         let ranges = operation["ranges"].as_array().unwrap();
         assert!(ranges.last().unwrap()["up_to_bytes"].is_null());
     }
-    // The sizes that were asked for, and perhaps some between.
+    // There are the requested sizes, and there may be some between them.
     let sizes: Vec<_> = operations[1]["points"]
         .as_array()
         .unwrap()
@@ -73,7 +73,7 @@ fn a_tuning_has_winners_ranges_and_is_kept() {
         team["saved"].as_str().unwrap().starts_with("saved in "),
         "{team}"
     );
-    // The plan that won is the one that runs.
+    // The plan that won runs from now on.
     let explained = corecast_in(cache.path(), &["explain", "--op", "barrier", "--json"]).json();
     if explained["threads"].as_array().unwrap().len() == 2 {
         assert_eq!(
@@ -134,7 +134,7 @@ fn loose_operations_are_checked_against_all_algorithms() {
         "--no-save",
         "--json",
     ];
-    // Two races of a second cannot be expected to agree: both exit codes will do.
+    // Two races of a second need not agree, so both exit codes are right.
     let run = corecast(&arguments);
     assert!(
         matches!(run.output.status.code(), Some(0 | 1)),
@@ -146,7 +146,7 @@ fn loose_operations_are_checked_against_all_algorithms() {
     let checked = &json["teams"][0]["checked"];
     let one = &checked["by_size"][0];
     assert_eq!(one["operation"], "alltoall");
-    // Every algorithm, the built-in choice among them: what that runs is no rival by its own name.
+    // All algorithms are listed with the built-in choice; the one that it runs is left out under its own name.
     let others = one["others"].as_array().unwrap().len();
     let left_out = one["left_out"].as_array().unwrap().len();
     assert_eq!((others, left_out), (1, 1), "{one}");
@@ -167,7 +167,7 @@ fn a_dry_run_shows_who_would_race_and_why() {
     .json();
     let team = &json["teams"][0];
     let races = team["races"].as_array().unwrap();
-    // Nine operations at two sizes, and the barrier.
+    // There are nine operations at two sizes, and the barrier.
     assert_eq!(races.len(), 19);
     let allreduce = races
         .iter()

@@ -1,12 +1,12 @@
-//! What the kernel lets this process do.
+//! Checks of the system calls that the kernel permits to this process, and of shared memory.
 
 use crate::facts::{Facts, Trial};
 use crate::finding::{Finding, Level};
 
-/// Less than that in `/dev/shm` is not enough for others: containers get 64 MiB by default.
+/// Free bytes in `/dev/shm` below which MPI libraries may fail: containers get 64 MiB by default.
 const DEV_SHM_MIN: u64 = 1 << 30;
 
-/// Whether teams of processes have memory to share.
+/// Checks whether processes can share memory, which teams of processes need.
 pub(super) fn shared_memory(facts: &Facts) -> Finding {
     const NAME: &str = "shared memory";
     match &facts.shared_memory {
@@ -20,7 +20,7 @@ pub(super) fn shared_memory(facts: &Facts) -> Finding {
     }
 }
 
-/// Whether those who wake others get their fence for nothing.
+/// Checks whether `membarrier` works, which saves a notifying rank its fence.
 pub(super) fn membarrier(facts: &Facts) -> Finding {
     const NAME: &str = "membarrier";
     let found = facts.membarrier;
@@ -48,7 +48,7 @@ pub(super) fn membarrier(facts: &Facts) -> Finding {
     )
 }
 
-/// Whether ranks of different processes can read each other's memory.
+/// Checks whether ranks of different processes can read each other's memory.
 pub(super) fn peer_memory(facts: &Facts) -> Finding {
     const NAME: &str = "peer memory";
     let Trial::Refused(reason) = &facts.peer_memory else {
@@ -73,7 +73,7 @@ pub(super) fn peer_memory(facts: &Facts) -> Finding {
     )
 }
 
-/// Whether the end of a process is heard of at once.
+/// Checks whether a process notices at once that another one has ended.
 pub(super) fn deaths(facts: &Facts) -> Finding {
     const NAME: &str = "pidfd";
     match &facts.pidfd {
@@ -89,7 +89,7 @@ pub(super) fn deaths(facts: &Facts) -> Finding {
     }
 }
 
-/// Whether others, who keep shared memory there, have room.
+/// Checks whether `/dev/shm` has room for programs other than Corecast, which keep shared memory there.
 pub(super) fn dev_shm(facts: &Facts) -> Finding {
     const NAME: &str = "/dev/shm";
     let fix =

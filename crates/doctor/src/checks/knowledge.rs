@@ -1,4 +1,4 @@
-//! What is known of this machine: measured costs, races, tunings.
+//! Checks of the stored knowledge of this machine: measured costs, races, tunings.
 
 use corecast::costs::CostSource;
 use corecast_model::profile::Circumstances;
@@ -7,7 +7,7 @@ use crate::facts::{Facts, Known};
 use crate::finding::{Finding, Level};
 use corecast_model::words::count;
 
-/// Whether plans are made with costs that were measured here.
+/// Checks whether plans are made with costs that were measured here.
 pub(super) fn costs(facts: &Facts) -> Finding {
     const NAME: &str = "costs";
     match &facts.costs {
@@ -21,7 +21,7 @@ pub(super) fn costs(facts: &Facts) -> Finding {
     }
 }
 
-/// Whether races are kept, and still hold.
+/// Checks whether races and tunings are stored, and still hold.
 pub(super) fn profile(facts: &Facts) -> Finding {
     const NAME: &str = "profile";
     let (path, created, races, tunings, now) = match &facts.profile {
@@ -72,7 +72,7 @@ pub(super) fn profile(facts: &Facts) -> Finding {
     )
 }
 
-/// In which points two differ, in words.
+/// The points in which two circumstances differ, in words.
 fn difference(then: &Circumstances, now: &Circumstances) -> String {
     let text = |microcode: &Option<String>| microcode.clone().unwrap_or_else(|| "unknown".into());
     let points = [

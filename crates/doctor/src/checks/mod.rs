@@ -1,6 +1,6 @@
-//! All checks: what to think of the facts.
+//! The checks, which make findings from facts.
 //!
-//! **Architecture Invariant:** a check does no I/O and reads no clock: all that it judges is in [`Facts`], so
+//! **Architecture Invariant:** a check does no I/O and reads no clock: its whole input is in [`Facts`], so
 //! that each is tested with made-up facts.
 
 mod kernel;
@@ -11,7 +11,8 @@ mod runtimes;
 use crate::facts::Facts;
 use crate::finding::Finding;
 
-/// All checks of a machine, and of a program if one was looked at, in the order in which they are read.
+/// Runs all checks of the machine, and of the program if there is one, and returns the findings in the order in
+/// which they are shown.
 pub fn examine(facts: &Facts) -> Vec<Finding> {
     let mut findings = vec![
         processors::quota(facts),

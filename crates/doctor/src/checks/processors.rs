@@ -1,15 +1,15 @@
-//! What processors this process has, and what it gets of them.
+//! Checks of the processors that this process may use, and of the time that it gets on them.
 
 use crate::facts::Facts;
 use crate::finding::{Finding, Level};
 use corecast_model::words::{count, ranges};
 
-/// The part of the time from which on a host that takes it is worth a word.
+/// Part of the time taken by the host from which on there is a note.
 const STEAL_NOTE: f64 = 0.01;
-/// From which on times mean little: a rank that is stopped stops all.
+/// Part of the time taken by the host from which on there is a warning: a rank that is stopped stops its team.
 const STEAL_WARNING: f64 = 0.05;
 
-/// Whether control groups grant the time of all usable PUs.
+/// Checks whether control groups grant the time of all usable PUs.
 pub(super) fn quota(facts: &Facts) -> Finding {
     const NAME: &str = "quota";
     let Some(cpus) = facts.limits.quota_cpus else {
@@ -39,7 +39,7 @@ pub(super) fn quota(facts: &Facts) -> Finding {
     )
 }
 
-/// Whether the cpuset holds PUs back.
+/// Checks whether the cpuset withholds PUs.
 pub(super) fn cpuset(facts: &Facts) -> Finding {
     let source = facts.limits.cpuset_source.as_deref();
     withheld(
@@ -51,7 +51,7 @@ pub(super) fn cpuset(facts: &Facts) -> Finding {
     )
 }
 
-/// Whether the affinity mask does.
+/// Checks whether the affinity mask withholds PUs.
 pub(super) fn mask(facts: &Facts) -> Finding {
     withheld(
         facts,
@@ -80,7 +80,7 @@ fn withheld(facts: &Facts, name: &'static str, outside: &str, who: &str, widen: 
     )
 }
 
-/// Whether usable PUs share cores.
+/// Checks whether usable PUs share cores.
 pub(super) fn siblings(facts: &Facts) -> Finding {
     const NAME: &str = "siblings";
     let (pus, cores) = (facts.usable, facts.cores);
@@ -106,7 +106,7 @@ pub(super) fn siblings(facts: &Facts) -> Finding {
     )
 }
 
-/// Whether frequencies follow the load too slowly.
+/// Checks whether the frequency governor slows the first calls down.
 pub(super) fn governor(facts: &Facts) -> Finding {
     const NAME: &str = "governor";
     let fix = "sudo cpupower frequency-set -g performance";
@@ -131,7 +131,7 @@ pub(super) fn governor(facts: &Facts) -> Finding {
         .iter()
         .map(|g| format!("{} ({}) on PU {}", g.governor, g.driver, g.pus))
         .collect();
-    // With these drivers the processor chooses within the whole range, whatever the word says.
+    // With these drivers the processor uses the whole range of frequencies, even under `powersave`.
     let own = |driver: &str| driver.starts_with("intel_pstate") || driver.starts_with("amd-pstate");
     let lowest = slow
         .iter()
@@ -146,7 +146,7 @@ pub(super) fn governor(facts: &Facts) -> Finding {
     Finding::at(level, NAME, format!("{}: {what}", found.join(", ")), fix)
 }
 
-/// Whether the host takes time away.
+/// Checks whether the host takes time from the processors.
 pub(super) fn steal(facts: &Facts) -> Finding {
     const NAME: &str = "steal";
     let Some(steal) = &facts.steal else {
@@ -174,7 +174,7 @@ pub(super) fn steal(facts: &Facts) -> Finding {
     )
 }
 
-/// Whether threads can be pinned to every usable PU.
+/// Checks whether threads can be pinned to every usable PU.
 pub(super) fn pinning(facts: &Facts) -> Finding {
     const NAME: &str = "pinning";
     let pinning = &facts.pinning;

@@ -1,18 +1,18 @@
-//! What a program is made of, and what that means for its waits.
+//! Checks of a program: its libraries, its OpenMP and MPI runtimes, and how they wait.
 
 use crate::facts::Facts;
 use crate::finding::{Finding, Level};
 use crate::program::{Found, Program, Runtime};
 use corecast_model::words::count;
 
-/// Interpreters that load modules by themselves, by how their names begin.
+/// Beginnings of the names of interpreters that load modules while they run.
 const INTERPRETERS: [&str; 11] = [
     "python", "pypy", "perl", "ruby", "julia", "lua", "node", "Rscript", "java", "octave", "php",
 ];
 /// Programs that start other programs.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox"];
 
-/// All checks of a program.
+/// Runs all checks of a program.
 pub(super) fn examine(facts: &Facts, program: &Program) -> Vec<Finding> {
     vec![
         kind(program),
@@ -23,7 +23,7 @@ pub(super) fn examine(facts: &Facts, program: &Program) -> Vec<Finding> {
     ]
 }
 
-/// What it is, and whether it runs here.
+/// Says what kind of file the program is, and checks whether it runs here.
 fn kind(program: &Program) -> Finding {
     const NAME: &str = "program";
     let Program {
@@ -65,7 +65,7 @@ fn kind(program: &Program) -> Finding {
     Finding::ok(NAME, format!("{what}, for {architecture}, {linked}"))
 }
 
-/// Whether all that it needs is there.
+/// Checks whether all libraries that the program needs are there.
 fn libraries(program: &Program) -> Finding {
     const NAME: &str = "libraries";
     if program.foreign {
@@ -87,7 +87,7 @@ fn libraries(program: &Program) -> Finding {
     )
 }
 
-/// Which OpenMP runtimes it has, and how their waits are made to behave.
+/// Checks which OpenMP runtimes the program has, and whether its threads have a CPU each.
 fn openmp(facts: &Facts, program: &Program) -> Finding {
     const NAME: &str = "OpenMP";
     let found = of(program, |found| found.runtime.is_openmp());
@@ -112,7 +112,7 @@ fn openmp(facts: &Facts, program: &Program) -> Finding {
     // A float cast saturates, and turns NaN into 0.
     let paid = quota.map_or(facts.usable, |cpus| (cpus as usize).max(1));
     let threads = program.settings.get("OMP_NUM_THREADS");
-    // A list is one number for each level of nesting.
+    // The variable may list a number for each level of nesting.
     let outer = threads.and_then(|t| t.split(',').next()?.trim().parse::<usize>().ok());
     let started = outer.unwrap_or(facts.usable);
     let sleep = match first.runtime {
@@ -157,7 +157,7 @@ fn openmp(facts: &Facts, program: &Program) -> Finding {
     )
 }
 
-/// Which MPI libraries it has.
+/// Checks which MPI libraries the program has.
 fn mpi(program: &Program) -> Finding {
     const NAME: &str = "MPI";
     let found = of(program, |found| found.runtime.is_mpi());
@@ -191,7 +191,7 @@ fn mpi(program: &Program) -> Finding {
     }
 }
 
-/// Whether it uses Corecast.
+/// Says whether the program uses Corecast.
 fn corecast(program: &Program) -> Finding {
     let found = of(program, |found| found.runtime == Runtime::Corecast);
     let words = match (found.is_empty(), program.stripped) {
@@ -204,7 +204,7 @@ fn corecast(program: &Program) -> Finding {
     Finding::ok("Corecast", words)
 }
 
-/// What is said of programs that show nothing of what lies within.
+/// The finding for a static and stripped program, whose runtimes cannot be seen; `None` for others.
 fn sealed(name: &'static str, program: &Program) -> Option<Finding> {
     let sealed = program.r#static && program.stripped;
     sealed.then(|| {
@@ -217,7 +217,7 @@ fn sealed(name: &'static str, program: &Program) -> Option<Finding> {
     })
 }
 
-/// What is said where no OpenMP is found, which may be because it cannot be.
+/// The finding where no runtime was found, which says whether one may be hidden.
 fn nothing(name: &'static str, program: &Program) -> Finding {
     if is_one_of(program, &INTERPRETERS) || program.dlopen && !is_one_of(program, &SHELLS) {
         let who = match program.dlopen {
@@ -238,7 +238,7 @@ fn nothing(name: &'static str, program: &Program) -> Finding {
     Finding::ok(name, format!("none found{unsure}"))
 }
 
-/// Whether the program's name begins as one of `names` does, and goes on as a version at most.
+/// Whether the program's name is one of `names`, with a version at most behind it.
 fn is_one_of(program: &Program, names: &[&str]) -> bool {
     let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let called = match program.scripts.is_empty() {

@@ -1,6 +1,6 @@
-//! What an ELF file says of itself: what it needs, where that is looked for, which runtimes lie within.
+//! Reads an ELF file: the libraries that it needs, the folders to search for them, and the runtimes that it defines.
 //!
-//! The dynamic table is read through the program headers, as the loader reads it; symbols through the sections,
+//! The dynamic table is read through the program headers, as the loader reads it, and symbols through the sections,
 //! which only files that were not stripped have in full. Of large files only these parts are read.
 
 use std::fs::File;
@@ -13,17 +13,17 @@ use object::read::{FileKind, ReadCache, ReadRef, StringTable};
 
 use super::runtime::{Runtime, Symbols};
 
-/// For whom a file is.
+/// The architecture for which a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Architecture {
     pub(super) machine: elf::Machine,
-    /// 64-bit pointers.
+    /// Whether pointers have 64 bits.
     pub(super) wide: bool,
     pub(super) big_endian: bool,
 }
 
 impl Architecture {
-    /// As Rust calls it; `None` where this list does not know it.
+    /// Rust's name of the architecture; `None` where this list does not have it.
     pub(super) fn name(self) -> Option<&'static str> {
         Some(match (self.machine, self.wide, self.big_endian) {
             (elf::EM_X86_64, true, false) => "x86_64",
@@ -40,7 +40,7 @@ impl Architecture {
         })
     }
 
-    /// For people.
+    /// The name for messages.
     pub(super) fn describe(self) -> String {
         match self.name() {
             Some(name) => name.to_owned(),
@@ -48,7 +48,7 @@ impl Architecture {
         }
     }
 
-    /// Whether a machine that Rust calls `host` runs it.
+    /// Whether a machine of the architecture that Rust calls `host` runs it.
     pub(super) fn runs_on(self, host: &str) -> bool {
         let host = match host {
             "powerpc64" if cfg!(target_endian = "little") => "powerpc64le",
@@ -62,7 +62,7 @@ impl Architecture {
         }
     }
 
-    /// Folders below `lib` that distributions give it.
+    /// Library folders that distributions use for it.
     pub(super) fn folders(self) -> &'static [&'static str] {
         match self.name() {
             Some("x86_64") => &["lib/x86_64-linux-gnu", "lib64"],
@@ -79,23 +79,24 @@ impl Architecture {
     }
 }
 
-/// What was read.
+/// The contents of an ELF file, as far as they are needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Elf {
     pub(super) architecture: Architecture,
-    /// A program or a library, no object file and no core dump.
+    /// Whether it is a program or a library, not an object file or a core dump.
     pub(super) loadable: bool,
     /// The loader that it asks for.
     pub(super) interpreter: Option<String>,
     pub(super) needed: Vec<String>,
     pub(super) soname: Option<String>,
-    /// Looked in before `LD_LIBRARY_PATH`, for what it needs and for what its libraries need.
+    /// Folders that are searched before `LD_LIBRARY_PATH`, for its libraries and for those that these need.
     pub(super) rpath: Vec<String>,
-    /// Looked in after it, for what it needs itself. With these `rpath` is empty, as the loader ignores it.
+    /// Folders that are searched after `LD_LIBRARY_PATH`, for its own libraries only. If there are any, `rpath` is
+    /// empty, as the loader ignores it.
     pub(super) runpath: Vec<String>,
-    /// It has a table of all its symbols.
+    /// Whether it has a table of all its symbols.
     pub(super) symbols: bool,
-    /// Calls `dlopen`.
+    /// Whether it calls `dlopen`.
     pub(super) dlopen: bool,
     /// Runtimes that it defines.
     pub(super) within: Vec<Runtime>,
@@ -104,13 +105,13 @@ pub(super) struct Elf {
 /// Why a file could not be read.
 #[derive(Debug)]
 pub(super) enum Unreadable {
-    /// It is something else.
+    /// It is no ELF file.
     NoElf,
-    /// What the system or the file says.
+    /// The system refuses it or it is malformed, with the message.
     Because(String),
 }
 
-/// Reads the file at `path`, which must be a plain file: others could block.
+/// Reads the file at `path`, which must be a plain file, since others could block.
 pub(super) fn read(path: &Path) -> Result<Elf, Unreadable> {
     let because = |error: &dyn ToString| Unreadable::Because(error.to_string());
     let file = File::open(path).map_err(|e| because(&e))?;
@@ -123,7 +124,7 @@ pub(super) fn read(path: &Path) -> Result<Elf, Unreadable> {
     .map_err(|e| because(&e))
 }
 
-/// Reads a library that the loader looks for; `None` for a file that the loader passes over.
+/// Reads a library that the loader looks for; `None` for a file that the loader would skip.
 pub(super) fn read_plain(path: &Path) -> Option<Elf> {
     let plain = path.metadata().is_ok_and(|m| m.is_file());
     if plain { read(path).ok() } else { None }
@@ -161,7 +162,7 @@ where
             dynamic::<H, R>(&mut elf, endian, segments, data, table);
         }
     }
-    // A file whose sections were cut off runs all the same.
+    // Symbols are optional: a file whose sections were cut off still runs.
     let _ = symbols::<H, R>(&mut elf, header, endian, data);
     Ok(elf)
 }
@@ -229,7 +230,7 @@ where
         let Ok(symbols) = section.data_as_array::<H::Sym, _>(endian, data) else {
             continue;
         };
-        // Read as a whole: name by name would be a system call for each.
+        // The table is read as a whole, since each name by itself would be a system call.
         let link = object::SectionIndex(section.sh_link(endian) as usize);
         let bytes = sections.section(link)?.data(endian, data)?;
         let strings = StringTable::new(bytes, 0, bytes.len() as u64);
@@ -294,7 +295,7 @@ mod tests {
         assert!(matches!(read(&cut), Err(Unreadable::Because(_))));
     }
 
-    /// The file that the tests are in, cut and corrupt everywhere in its headers: never a panic.
+    /// Reading this test's own file, cut off and with corrupt headers, never panics.
     #[test]
     fn broken_files_are_refused_or_read_in_part() {
         let whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();

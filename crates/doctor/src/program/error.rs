@@ -1,63 +1,63 @@
-//! Why a program cannot be looked at.
+//! Why a program cannot be examined.
 
 use std::io;
 
-/// What is wrong with the program that was named.
+/// Why a program cannot be examined.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// The name is empty.
     #[error("a program without a name: give its path, or its name in PATH")]
     Nameless,
-    /// A name without a slash that no folder of `PATH` has.
+    /// The name has no slash, and no folder of `PATH` has it.
     #[error("no program {name:?} in PATH{hint}")]
     NotInPath {
         /// The name.
         name: String,
-        /// What may have been meant.
+        /// A suggestion for what was meant; may be empty.
         hint: String,
     },
-    /// A path that leads nowhere.
+    /// There is no file at the path.
     #[error("{path:?} is not there")]
     Missing {
         /// The path.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A folder.
+    /// The path is a folder.
     #[error("{0:?} is a folder: give a program in it")]
     Folder(String),
-    /// A device, socket or pipe.
+    /// The path is a device, socket or pipe.
     #[error("{0:?} is no plain file: give a program")]
     NoFile(String),
-    /// A file that cannot be read.
+    /// The file cannot be read.
     #[error("{path:?} cannot be read")]
     Unreadable {
         /// The path.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Neither an ELF file nor a script.
+    /// The file is neither an ELF file nor a script.
     #[error("{0:?} is no program: it begins neither as an ELF file nor as a script (#!)")]
     NoProgram(String),
-    /// An ELF file that contradicts itself.
+    /// The file is a malformed ELF file.
     #[error("{path:?} cannot be read as a program: {why}")]
     Malformed {
         /// The path.
         path: String,
-        /// Where it does.
+        /// The first problem in it.
         why: String,
     },
-    /// An object file or a core dump.
+    /// The file is an object file or a core dump.
     #[error(
         "{0:?} is an object file or a core dump, not a program: give the program that is linked from it"
     )]
     NotLinked(String),
-    /// Scripts whose interpreters are scripts, and so on.
+    /// The interpreters of scripts are scripts, more than five deep.
     #[error("{0:?}: scripts stand for scripts, more than 5 deep")]
     TooDeep(String),
-    /// A script whose first line names nothing.
+    /// The script's first line names no interpreter.
     #[error("{script:?} is a script that names no interpreter: {line:?}")]
     NoInterpreter {
         /// The script.
@@ -65,7 +65,7 @@ pub enum ProgramError {
         /// Its first line.
         line: String,
     },
-    /// A script whose interpreter is not there.
+    /// The script's interpreter is missing.
     #[error("{script:?} is a script whose interpreter is missing")]
     InterpreterMissing {
         /// The script.

@@ -1,9 +1,9 @@
-//! Follows what a program needs, as the system's loader does (ld.so(8)).
+//! Finds the libraries of a program as the system's loader does (ld.so(8)).
 //!
-//! Each needed name is looked for in the folders of `DT_RPATH` of the file that needs it and of those that brought
-//! it in, of `LD_LIBRARY_PATH`, of its own `DT_RUNPATH`, of `/etc/ld.so.conf`, and in the standard ones; breadth
-//! first, and a name that is loaded already is not looked for again. Left out are folders for particular
-//! processors (`glibc-hwcaps`) and the words `$LIB` and `$PLATFORM`.
+//! Each needed name is looked for in the folders of `DT_RPATH` of the file that needs it and of those that loaded
+//! that file, of `LD_LIBRARY_PATH`, of the file's own `DT_RUNPATH`, of `/etc/ld.so.conf`, and in the standard ones.
+//! The search is breadth first, and a loaded name is not looked for again. Folders for particular processors
+//! (`glibc-hwcaps`) and the words `$LIB` and `$PLATFORM` are not supported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,10 +14,10 @@ use super::elf::{self, Architecture, Elf};
 /// How deep configuration files may include each other.
 const INCLUDES_MAX: usize = 8;
 
-/// Where is looked whatever file asks.
+/// The folders that are searched for every file's libraries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folders {
-    /// Loaded before all others.
+    /// Libraries that are loaded before all others.
     pub(super) preload: Vec<String>,
     pub(super) library_path: Vec<String>,
     /// The folders of the loader's configuration, then the standard ones.
@@ -75,7 +75,7 @@ fn configured(path: &Path, depth: usize) -> Vec<String> {
     folders
 }
 
-/// The files that `pattern` means, by name; a star stands in its last part only.
+/// The files that match `pattern`, sorted; only its last part may contain a star.
 fn matching(pattern: &Path) -> Vec<PathBuf> {
     let Some(name) = pattern.file_name().and_then(|n| n.to_str()) else {
         return Vec::new();
@@ -99,16 +99,16 @@ fn matching(pattern: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A file of the program, where it lies.
+/// A loaded file: the program or a library.
 #[derive(Clone, Debug)]
 pub(super) struct Loaded {
     pub(super) path: PathBuf,
     pub(super) elf: Elf,
-    /// Which file needed it first, counted in the order of loading; absent for the program.
+    /// Index of the file that needed it first, in the order of loading; absent for the program.
     parent: Option<usize>,
 }
 
-/// A needed library that is nowhere, and the file that needs it.
+/// A needed library that was not found, and the file that needs it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Missing {
     /// The library.
@@ -117,12 +117,12 @@ pub struct Missing {
     pub needed_by: String,
 }
 
-/// The program at `path` and all that it brings in, in the order of loading, and what is missing.
+/// The program at `path` and its libraries in the order of loading, and the libraries that are missing.
 pub(super) fn load(path: &Path, elf: Elf, folders: &Folders) -> (Vec<Loaded>, Vec<Missing>) {
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut places: BTreeSet<PathBuf> = BTreeSet::new();
     if let Some(loader) = &elf.interpreter {
-        // It is in memory before all others, and with musl it is the C library as well.
+        // The loader is in memory before all others, and with musl it is the C library as well.
         names.extend(
             Path::new(loader)
                 .file_name()
@@ -143,7 +143,7 @@ pub(super) fn load(path: &Path, elf: Elf, folders: &Folders) -> (Vec<Loaded>, Ve
     let mut next = 0;
     while next < loaded.len() {
         let wanted = match next {
-            // A library to preload that is not there is passed over with a message.
+            // The loader skips a missing library of `LD_PRELOAD` with a message.
             0 => [&preload[..], &loaded[0].elf.needed].concat(),
             _ => loaded[next].elf.needed.clone(),
         };
@@ -172,11 +172,11 @@ pub(super) fn load(path: &Path, elf: Elf, folders: &Folders) -> (Vec<Loaded>, Ve
     (loaded, missing)
 }
 
-/// Where `name`, which file `by` needs, is found.
+/// Finds the library `name`, which file `by` needs.
 fn find(name: &str, loaded: &[Loaded], by: usize, folders: &Folders) -> Option<(PathBuf, Elf)> {
     let architecture = loaded[0].elf.architecture;
     let fits = |path: PathBuf| {
-        // The loader passes over files for other processors.
+        // The loader skips files for other processors.
         let elf = elf::read_plain(&path).filter(|elf| elf.architecture == architecture)?;
         Some((path, elf))
     };
@@ -203,7 +203,8 @@ fn find(name: &str, loaded: &[Loaded], by: usize, folders: &Folders) -> Option<(
         .find_map(|folder| fits(folder.join(name)))
 }
 
-/// `text` with the folder of `file` for `$ORIGIN`; `None` with other words of the loader. An empty folder is this one.
+/// `text` with `$ORIGIN` replaced by the folder of `file`; `None` if it has other words of the loader. An empty
+/// text is the current folder.
 fn expand(text: &str, file: &Path) -> Option<PathBuf> {
     let origin = file.parent().unwrap_or(Path::new("/")).to_string_lossy();
     let text = text
@@ -233,7 +234,7 @@ mod tests {
         write("d/a.conf", "/a\ninclude ../main\n");
         write("d/c.off", "/c\n");
         let folders = configured(&folder.path().join("main"), 0);
-        // One that includes itself ends.
+        // A file that includes itself does not recurse without end.
         assert!(folders.len() < 100);
         assert!(folders.ends_with(&["/b", "/last", "/of", "/all"].map(str::to_owned)));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a program is made of, as far as its files tell: nothing of it is run.
+//! Finds the libraries and runtimes of a program from its files, without running it.
 //!
 //! ```text
 //! name ──► file ──► scripts' interpreters ──► elf ──► loader: libraries ──► runtime: which are runtimes
@@ -25,11 +25,11 @@ use loader::Folders;
 pub use loader::Missing;
 pub use runtime::Runtime;
 
-/// As many scripts may stand for each other as Linux follows.
+/// The depth to which interpreters may be scripts, as in Linux.
 const SCRIPTS_MAX: usize = 5;
-/// How much of a script's first line Linux reads.
+/// Bytes of a script's first line that Linux reads.
 const FIRST_LINE_MAX: u64 = 256;
-/// What of the environment says how OpenMP runtimes wait, and how many threads they start.
+/// Environment variables that set how OpenMP runtimes wait, and how many threads they start.
 const SETTINGS: [&str; 7] = [
     "OMP_NUM_THREADS",
     "OMP_WAIT_POLICY",
@@ -40,30 +40,30 @@ const SETTINGS: [&str; 7] = [
     "KMP_BLOCKTIME",
 ];
 
-/// What was read of a program.
+/// The facts of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Program {
-    /// What was asked for, as a path.
+    /// The path of the program that was asked for.
     pub path: String,
     /// Scripts on the way to the binary, each followed by its interpreter.
     pub scripts: Vec<String>,
     /// The file that is run: the program, or the interpreter of its script.
     pub binary: String,
-    /// The processor that it is for.
+    /// The architecture for which it is.
     pub architecture: String,
-    /// It is for another architecture than this machine's; its libraries were not looked for.
+    /// Whether it is for another architecture than this machine's; its libraries were then not looked for.
     pub foreign: bool,
-    /// It needs no libraries.
+    /// Whether it is linked statically, and needs no libraries.
     pub r#static: bool,
-    /// It has no table of its symbols: what lies within cannot be seen.
+    /// Whether it has no table of its symbols, so that runtimes linked into it cannot be seen.
     pub stripped: bool,
-    /// It loads libraries by itself.
+    /// Whether it loads libraries while it runs.
     pub dlopen: bool,
     /// The files of its libraries, in the order of loading.
     pub libraries: Vec<String>,
-    /// Libraries that are nowhere.
+    /// Libraries that were not found.
     pub missing: Vec<Missing>,
-    /// OpenMP, MPI and Corecast in it.
+    /// The OpenMP, MPI and Corecast runtimes in it.
     pub runtimes: Vec<Found>,
     /// Variables of this environment that OpenMP runtimes obey.
     pub settings: BTreeMap<String, String>,
@@ -72,7 +72,7 @@ pub struct Program {
 /// A runtime, and the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Which one.
+    /// The runtime.
     pub runtime: Runtime,
     /// The file that holds it.
     pub file: String,
@@ -83,7 +83,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// When it is not there, cannot be read, or is no program.
+    /// The file is not there, cannot be read, or is no program.
     pub fn look(name: &OsStr) -> Result<Self, ProgramError> {
         let path = on_path(name)?;
         let (scripts, binary) = interpreters(&path)?;
@@ -150,7 +150,7 @@ impl Program {
     }
 }
 
-/// The file that `name` means: a path where it has a slash, else looked up in `PATH`.
+/// The file that `name` means: it is a path if it has a slash, and is looked up in `PATH` if not.
 fn on_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     let quoted = name.to_string_lossy().into_owned();
     if name.is_empty() {
@@ -183,7 +183,7 @@ fn on_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     found.ok_or(ProgramError::NotInPath { name: quoted, hint })
 }
 
-/// The scripts on the way from `path` to what interprets them, and that.
+/// The scripts from `path` on, each followed by its interpreter, and the binary that interprets the last.
 fn interpreters(path: &Path) -> Result<(Vec<String>, PathBuf), ProgramError> {
     let mut scripts = Vec::new();
     let mut path = path.to_owned();
@@ -224,7 +224,7 @@ fn first_line(path: &Path) -> Result<Option<String>, ProgramError> {
     Ok(Some(String::from_utf8_lossy(line).trim().to_owned()))
 }
 
-/// The program that a script's first line names; behind `env` the one that it starts.
+/// The program that a script's first line names; if that is `env`, the program that it starts.
 fn interpreter(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace();
     let first = words.next()?;

@@ -1,4 +1,4 @@
-//! How runtimes are told by the names of their files, and by the symbols of files that hold them.
+//! Recognises runtimes by the names of their files, and by the symbols that a file defines.
 
 use serde::Serialize;
 
@@ -8,22 +8,22 @@ use serde::Serialize;
 pub enum Runtime {
     /// GCC's OpenMP, libgomp.
     GnuOpenmp,
-    /// LLVM's, libomp.
+    /// LLVM's OpenMP, libomp.
     LlvmOpenmp,
-    /// Intel's, libiomp5, of the same making as LLVM's.
+    /// Intel's OpenMP, libiomp5, which shares its code with LLVM's.
     IntelOpenmp,
     /// Open MPI.
     OpenMpi,
     /// MPICH or another library of its binary interface, such as Intel MPI or MVAPICH.
     Mpich,
-    /// An MPI library, nothing says whose.
+    /// An MPI library of unknown kind.
     Mpi,
-    /// Corecast, as a library or within.
+    /// Corecast, as a shared library or linked in.
     Corecast,
 }
 
 impl Runtime {
-    /// As people call it.
+    /// The usual name.
     pub fn name(self) -> &'static str {
         match self {
             Self::GnuOpenmp => "GNU libgomp",
@@ -46,7 +46,8 @@ impl Runtime {
         matches!(self, Self::OpenMpi | Self::Mpich | Self::Mpi)
     }
 
-    /// By the name of a shared library, such as `libgomp.so.1`, or `libgomp-a34b3233.so.1` as wheels rename it.
+    /// The runtime with this name of a shared library, such as `libgomp.so.1`, or `libgomp-a34b3233.so.1` as wheels
+    /// rename it.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         let name = name.rsplit('/').next().unwrap_or(name);
         let (stem, version) = name.split_once(".so")?;
@@ -59,7 +60,7 @@ impl Runtime {
             "libiomp5" => Self::IntelOpenmp,
             "libmpich" => Self::Mpich,
             "libmpi" => match version.trim_start_matches('.').split('.').next() {
-                // The numbers that the two have kept for their binary interfaces.
+                // The two use different version numbers for their binary interfaces.
                 Some("12") => Self::Mpich,
                 Some("0" | "1" | "20" | "40" | "80") => Self::OpenMpi,
                 _ => Self::Mpi,
@@ -80,7 +81,7 @@ fn plain(stem: &str) -> &str {
     }
 }
 
-/// What the symbols that a file defines tell.
+/// The symbols of runtimes that a file defines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Symbols {
     gomp: bool,
@@ -92,23 +93,23 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// Takes note of a defined symbol.
+    /// Records a defined symbol.
     pub(super) fn see(&mut self, name: &[u8]) {
         match name {
             b"GOMP_barrier" => self.gomp = true,
             b"__kmpc_barrier" => self.kmpc = true,
-            // Tools that watch MPI define MPI_Init; only MPI itself defines what they call in turn.
+            // Tools that watch MPI define MPI_Init; only MPI itself defines PMPI_Init, which they call.
             b"PMPI_Init" => self.mpi = true,
             b"ompi_mpi_comm_world" => self.open_mpi = true,
             b"MPIR_Process" => self.mpich = true,
-            // The C interface, or the crate that all teams run in, as Rust mangles its name.
+            // A symbol of the C interface, or of the crate that runs all teams, by its mangled name.
             b"corecast_barrier" => self.corecast = true,
             _ if RUST.iter().any(|part| contains(name, part)) => self.corecast = true,
             _ => {}
         }
     }
 
-    /// The runtimes that define these symbols. LLVM's defines the names of GNU's as well.
+    /// The runtimes that define these symbols. LLVM's OpenMP defines the symbols of GNU's as well.
     pub(super) fn runtimes(self) -> Vec<Runtime> {
         let openmp = match (self.kmpc, self.gomp) {
             (true, _) => Some(Runtime::LlvmOpenmp),
@@ -126,7 +127,7 @@ impl Symbols {
     }
 }
 
-/// Names of crates that all teams run in: of today, and of programs built with Corecast 0.1.
+/// Mangled names of the crate that runs all teams: today's, and that of Corecast 0.1.
 const RUST: [&[u8]; 2] = [b"13corecast_team", b"13corecast_coll"];
 
 fn contains(name: &[u8], part: &[u8]) -> bool {
