@@ -1,8 +1,8 @@
-//! The few shapes and conventions that all SVG pictures share.
+//! The shapes and conventions that all SVG pictures share.
 //!
-//! Pictures are trees of the `svg` crate's elements, which escapes all text. What stands here is what
-//! every picture needs beyond that: a document with a white ground and a title, coordinates with two
-//! digits, arrowheads, and how wide a line of text will be.
+//! Pictures are trees of the `svg` crate's elements, which escapes all text. This module adds what every picture
+//! needs beyond that: a document with a white ground and a title, coordinates with two digits, arrowheads, and an
+//! estimate of the width of a line of text.
 
 use svg::node::element::{Circle, Definitions, Line, Marker, Path, Rectangle, Text, Title};
 use svg::{Document, Node};
@@ -74,19 +74,18 @@ pub(crate) fn arrowhead(id: &str, colour: &str) -> Definitions {
     )
 }
 
-/// What a pointer that rests on `node` shows.
+/// Adds a hint to `node`, which viewers show when the pointer rests on it.
 pub(crate) fn with_hint<T: Node>(mut node: T, hint: &str) -> T {
     node.append(Title::new(hint));
     node
 }
 
-/// Two digits after the point are enough for a picture and keep the file small.
+/// Rounds to two digits after the point, which are enough for a picture and keep the file small.
 pub(crate) fn round(x: f64) -> f64 {
     (x * 100.0).round() / 100.0
 }
 
-/// Width of a line of text in the mean, in a sans-serif font of this size: that of DejaVu Sans, the widest
-/// in common use.
+/// Mean width of a line of text in a sans-serif font of this size, as in DejaVu Sans, the widest in common use.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     0.58 * size * text.chars().count() as f64
 }

@@ -1,4 +1,4 @@
-//! A measurement in depth as tables: what the papers' tables show, for this machine.
+//! A measurement in depth as tables, in the form of the papers' tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -44,14 +44,14 @@ fn table(header: &[String]) -> Table {
     table
 }
 
-/// Columns of numbers, from `first` on.
+/// Aligns the columns from `first` on to the right, as they hold numbers.
 fn numbers(table: &mut Table, first: usize) {
     for column in table.column_iter_mut().skip(first) {
         column.set_cell_alignment(CellAlignment::Right);
     }
 }
 
-/// A time and its half width with as many digits as mean something.
+/// A time and the half width of its interval, with as many digits as are significant.
 pub fn figure(figure: &Figure) -> String {
     let digits = usize::from(figure.value < 100.0) + usize::from(figure.value < 10.0);
     format!("{:.digits$} ±{:.digits$}", figure.value, figure.half_width)
@@ -120,10 +120,11 @@ fn parameters(out: &mut String, found: &Deep) {
     }
 }
 
-/// A row of a fit: its name, and what it says of one.
+/// A row of a table of fits: its name, and its cell for a fit.
 type Row<'a> = (&'a str, fn(&Fit) -> Option<String>);
 
-/// A column for each state, a row for each number, and the models of CLa below.
+/// A table for each place: a column for each state, a row for each number of lines, readers or pairs, and the fits of
+/// CLa's models below.
 fn curves(out: &mut String, found: &Deep, kind: CurveKind) {
     let of_kind = || found.curves.iter().filter(|curve| curve.kind == kind);
     let mut places: Vec<Near> = of_kind().map(|curve| curve.near).collect();
@@ -182,7 +183,7 @@ fn curves(out: &mut String, found: &Deep, kind: CurveKind) {
     }
 }
 
-/// Who sees a change first.
+/// A table of how early each reader sees a write.
 fn readers(out: &mut String, found: &Deep) {
     let Some(of) = found.readers.first().map(|reader| reader.of) else {
         return;
@@ -226,7 +227,7 @@ fn quantities(out: &mut String, found: &Deep) {
     let _ = writeln!(out, "\nstores, waits and copies\n{table}");
 }
 
-/// How it was measured, and what to know about it.
+/// The conditions of the measurement: clock, drift, stolen time, notes, and the parts that are left to measure.
 fn circumstances(out: &mut String, found: &Deep, all: bool, screen: Screen) {
     let clock = &found.clock;
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! What both writers of Graphviz's language need.
+//! Helpers of both writers of Graphviz's language.
 
 /// `text` as a quoted string of the DOT language.
 pub(crate) fn quoted(text: &str) -> String {

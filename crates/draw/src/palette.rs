@@ -1,4 +1,4 @@
-//! Colours for terminals and SVG, and what a terminal can show.
+//! Colours for terminals and SVG, and the abilities of a terminal.
 
 use owo_colors::{Style, XtermColors};
 
@@ -6,10 +6,10 @@ use owo_colors::{Style, XtermColors};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// How many colours the terminal understands.
+/// How many colours the terminal supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// None at all: a pipe, `NO_COLOR`, a dumb terminal.
+    /// No colours: a pipe, `NO_COLOR`, or a terminal without colours.
     None,
     /// The 256 colours of xterm.
     Xterm,
@@ -17,7 +17,7 @@ pub enum Depth {
     True,
 }
 
-/// What a terminal can show; who prints finds out.
+/// The size and colours of a terminal, which the program that prints finds out.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     /// Columns that a line may take.
@@ -58,7 +58,7 @@ impl Screen {
         }
     }
 
-    /// Text that stands back, such as units and hints.
+    /// Dimmed text, for units and hints.
     pub fn dim(self) -> Style {
         if self.depth == Depth::None {
             Style::new()
@@ -67,7 +67,7 @@ impl Screen {
         }
     }
 
-    /// Text that stands out, such as headings and the chosen plan.
+    /// Bold text, for headings and the chosen plan.
     pub fn bold(self) -> Style {
         if self.depth == Depth::None {
             Style::new()
@@ -78,12 +78,12 @@ impl Screen {
 }
 
 impl Rgb {
-    /// `#rrggbb`.
+    /// The colour in the form `#rrggbb`.
     pub fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
-    /// Black on light colours, white on dark ones.
+    /// The colour of text on this one: black on light colours, white on dark ones.
     pub fn ink(self) -> Rgb {
         let luma =
             0.299 * f64::from(self.0) + 0.587 * f64::from(self.1) + 0.114 * f64::from(self.2);
@@ -148,14 +148,14 @@ pub fn category(index: u32) -> Rgb {
     COLOURS[index as usize % COLOURS.len()]
 }
 
-/// Corecast's own curves in plots of races. All of these can be told apart by the colour-blind (Okabe and
-/// Ito).
+/// Colours of Corecast's own curves in plots of races. The colour-blind can tell these, [`REFERENCE`] and
+/// [`OTHERS`] apart (Okabe and Ito).
 pub const OURS: [Rgb; 2] = [Rgb(0, 114, 178), Rgb(86, 180, 233)];
 
-/// What others are held against, and what is undecided.
+/// The colour of floors and other references, and of undecided comparisons.
 pub const REFERENCE: Rgb = Rgb(140, 140, 140);
 
-/// The others, in turn.
+/// Colours of peers, in turn.
 pub const OTHERS: [Rgb; 6] = [
     Rgb(213, 94, 0),
     Rgb(0, 158, 115),

@@ -1,7 +1,7 @@
-//! One document: its title, its headings, its links, and its HTML.
+//! Parses a document: its title, its headings, its links, and its HTML.
 //!
 //! pulldown-cmark parses and renders. In between, headings get the ids that forges give them, links are rewritten by
-//! whoever knows the site, and tables are put into a box that scrolls by itself, so that no page is wider than its
+//! a function of the caller, and tables are put into a box that scrolls by itself, so that no page is wider than its
 //! window.
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 /// A heading below the title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// From 1 for the title to 6.
+    /// The level, from 1 for the title to 6.
     pub level: u8,
     /// Its words, without markup.
     pub text: String,
-    /// What a link's fragment names.
+    /// The id that a link's fragment names.
     pub id: String,
 }
 
 /// A parsed document.
 pub struct Document<'text> {
     events: Vec<Event<'text>>,
-    /// All headings in their order; the title is the first one of level 1.
+    /// All headings in order; the title is the first one of level 1.
     pub headings: Vec<Heading>,
 }
 
@@ -40,7 +40,7 @@ impl<'text> Document<'text> {
         title.map(|heading| heading.text.as_str())
     }
 
-    /// Whether a link's fragment names a place of this document.
+    /// Whether a link's fragment names a heading of this document.
     pub fn has_fragment(&self, fragment: &str) -> bool {
         self.headings.iter().any(|heading| heading.id == fragment)
     }

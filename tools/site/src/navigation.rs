@@ -1,7 +1,7 @@
-//! Which pages the sidebar lists, in which order.
+//! The pages that the sidebar lists, in order.
 //!
-//! The order is also that in which a reader is led from page to page. The guide and everything in `docs/` are found in
-//! the file system: a document that no section names is listed at the end, so none is forgotten.
+//! The links from page to page follow this order. The guide and everything in `docs/` are found in the file system, and
+//! a document that no section names is listed at the end, so none is forgotten.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
@@ -61,11 +61,11 @@ pub struct Section {
     pub documents: Vec<String>,
 }
 
-/// All sections, for the documents that there are.
+/// All sections, with the documents that exist.
 ///
 /// # Errors
 ///
-/// Where `docs/` or `docs/guide/` cannot be read.
+/// `docs/` or `docs/guide/` cannot be read.
 pub fn sections(root: &Path) -> Result<Vec<Section>> {
     let mut sections = vec![
         section("Start", ["README.md".to_owned()]),

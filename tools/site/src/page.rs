@@ -1,4 +1,4 @@
-//! The frame around a page's content: sidebar, contents of the page, way to the next one.
+//! The frame around a page's content: sidebar, contents of the page, links to the pages before and after.
 
 use crate::path::relative;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -6,19 +6,19 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// The style sheet of all pages.
 pub const STYLE: &str = include_str!("style.css");
 
-/// Where the style sheet lies on the site.
+/// The style sheet's file on the site.
 pub const STYLE_FILE: &str = "style.css";
 
-/// A link: what it says, and the file of the site that it leads to.
+/// A link to a file of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// What it says.
+    /// The text of the link.
     pub text: String,
-    /// A file of the site.
+    /// The file to which it leads.
     pub file: String,
 }
 
-/// What the sidebar of every page shows: sections with their links.
+/// The sidebar of every page: sections with their links.
 pub type Sidebar = Vec<(String, Vec<Link>)>;
 
 /// One page before it is framed.
@@ -29,7 +29,7 @@ pub struct Page {
     pub title: String,
     /// Its content, as HTML.
     pub content: String,
-    /// Links to its own sections: what they say, and the fragment.
+    /// Links to its own sections: the text, and the fragment.
     pub parts: Vec<(String, String)>,
 }
 
@@ -41,7 +41,7 @@ impl Page {
         let place = pages.iter().position(|page| page.file == self.file);
         let before = place.and_then(|at| at.checked_sub(1)).map(|at| pages[at]);
         let after = place.and_then(|at| pages.get(at + 1)).copied();
-        // The contents of the page stand below its title.
+        // The contents of the page are inserted below its title.
         let title_ends = self
             .content
             .find("</h1>")

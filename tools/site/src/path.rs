@@ -1,8 +1,8 @@
-//! Paths inside the repository, and where each of them lies on the site.
+//! Maps paths of the repository to files of the site.
 //!
-//! All paths are relative to the repository's root and are parted by `/`. The root itself is the empty path.
+//! All paths are relative to the repository's root and use `/`. The root itself is the empty path.
 
-/// The folder that a path lies in.
+/// The folder of a path.
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
@@ -28,7 +28,7 @@ pub fn join(folder: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// What becomes of a path on the site.
+/// The form that a path of the repository has on the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A Markdown file, which becomes a page.

@@ -10,14 +10,14 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A link that leads nowhere.
+/// A link whose target does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLink {
-    /// The document that it stands in.
+    /// The document that has the link.
     pub document: String,
     /// Its target as it is written.
     pub target: String,
-    /// What is missing.
+    /// A sentence that says what is missing.
     pub reason: &'static str,
 }
 
@@ -27,17 +27,17 @@ impl fmt::Display for DeadLink {
     }
 }
 
-/// What lies behind a path of the repository.
+/// The content of a path of the repository.
 enum Content {
     /// The text of a document or of another file.
     Text(String),
     /// The files of a folder, by their paths.
     Files(Vec<String>),
-    /// Nothing that is parsed: a picture.
+    /// A picture, which is copied without parsing.
     Bytes,
 }
 
-/// All that the site shows.
+/// The site, with all paths of the repository that it shows.
 pub struct Site {
     root: PathBuf,
     sections: Vec<Section>,
@@ -50,8 +50,8 @@ impl Site {
     ///
     /// # Errors
     ///
-    /// Where a document that the sidebar lists cannot be read, or a file that is linked is no text. Links that lead
-    /// nowhere are no error here: [`dead_links`](Self::dead_links) lists them.
+    /// A document that the sidebar lists cannot be read, or a linked file is no text. Dead links are no error here:
+    /// [`dead_links`](Self::dead_links) lists them.
     pub fn gather(root: &Path) -> Result<Self> {
         let sections = sections(root)?;
         let mut site = Self {
@@ -71,7 +71,7 @@ impl Site {
         Ok(site)
     }
 
-    /// Reads what lies at a path, and notes in `open` what it links to.
+    /// Reads the file or folder at a path, and adds the paths to which it links to `open`.
     fn read(&mut self, path: &str, open: &mut Vec<String>) -> Result<()> {
         let file = self.root.join(path);
         if file.is_dir() {
@@ -108,7 +108,7 @@ impl Site {
         Ok(())
     }
 
-    /// The path whose page shows `path`, if there is such a file: of a folder with a readme it is the readme.
+    /// The path whose page shows `path`: the readme for a folder that has one; `None` if there is no such file.
     fn there(&self, path: String) -> Option<String> {
         let file = self.root.join(&path);
         if file.join("README.md").is_file() {
@@ -122,7 +122,7 @@ impl Site {
         file.exists().then_some(path)
     }
 
-    /// Adds the links whose file is there, but has no such heading.
+    /// Adds to the dead links those whose file exists but has no such heading.
     fn look_for_fragments(&mut self) {
         let documents: BTreeMap<&str, Document<'_>> = self.documents().collect();
         let mut dead = Vec::new();
@@ -155,7 +155,7 @@ impl Site {
         })
     }
 
-    /// The links that lead nowhere.
+    /// The dead links.
     pub fn dead_links(&self) -> &[DeadLink] {
         &self.dead
     }
@@ -165,11 +165,11 @@ impl Site {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Writes all pages and pictures below `out`, and gives their number.
+    /// Writes all pages and pictures below `out`, and returns the number of files.
     ///
     /// # Errors
     ///
-    /// Where a link leads nowhere, two paths would become one file, or a file cannot be written.
+    /// A link is dead, two paths would become one file, or a file cannot be written.
     pub fn write(&self, out: &Path) -> Result<usize> {
         if !self.dead.is_empty() {
             let lines: Vec<_> = self.dead.iter().map(|link| format!("  {link}")).collect();
@@ -251,7 +251,7 @@ impl Site {
         }
     }
 
-    /// A document's link, as its page has it.
+    /// The link of a page for a target that is written in its document.
     fn rewritten(&self, document: &str, file: &str, target: &str) -> String {
         let Some((Some(to), fragment)) = local(document, target) else {
             return target.to_owned();
@@ -271,8 +271,8 @@ impl Site {
     }
 }
 
-/// Where a link of `document` leads in the repository, and its fragment: `None` where it leads out into the world, and
-/// a path of `None` where it leaves the repository.
+/// The path in the repository to which a link of `document` leads, and its fragment; `None` for a link to another
+/// site. The path is `None` if it is outside of the repository.
 fn local<'target>(
     document: &str,
     target: &'target str,

@@ -1,16 +1,16 @@
-//! A machine as nested boxes: what both drawings of a topology are made from.
+//! A machine as nested boxes, from which both drawings of a topology are made.
 //!
 //! Boxes nest by size, not by a fixed order: usually package ⊃ NUMA node ⊃ L3 ⊃ core, but with
 //! sub-NUMA clusters the L3 contains the nodes, and in some virtual machines a node spans packages.
 //! A cache that belongs to one core alone is no box but part of that core's name. Where two kinds
-//! cut across each other, the smaller one is drawn in parts and says so.
+//! cut across each other, the smaller one is drawn in parts, whose labels say so.
 
 use std::collections::{BTreeMap, HashMap};
 
 use corecast_model::words::bytes;
 use corecast_model::{Cache, CacheKind, Machine, Pu};
 
-/// What a box stands for.
+/// The kind of hardware that a box stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The whole machine.
@@ -28,7 +28,7 @@ pub enum Kind {
 /// A part of the machine, with the parts it consists of.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// What it is.
+    /// The kind of hardware.
     pub kind: Kind,
     /// Its name with number and size, e.g. `L3, 32 MiB`.
     pub label: String,
@@ -38,7 +38,7 @@ pub struct Part {
     pub pus: Vec<u32>,
 }
 
-/// A question to ask of a hardware thread.
+/// A function of a hardware thread.
 type Ask<'a, T> = Box<dyn Fn(&Pu) -> T + 'a>;
 
 /// One way to divide the machine: a key per hardware thread, and a name per key.
@@ -86,7 +86,7 @@ pub fn nest(machine: &Machine, memory: &HashMap<u32, u64>) -> Part {
         key: Box::new(|p| Some(p.core as usize)),
         label: Box::new(|p| caches.core_name(machine, p)),
     });
-    // Stable: equal sizes keep the customary order.
+    // The sort is stable, so equal sizes keep the customary order.
     divisions.sort_by_key(|d| std::cmp::Reverse(mean_size(machine, d)));
     let all: Vec<&Pu> = machine.pus.iter().collect();
     let parts = divide(machine, &all, &divisions);
@@ -103,7 +103,7 @@ pub fn nest(machine: &Machine, memory: &HashMap<u32, u64>) -> Part {
     }
 }
 
-/// Threads per part, in thousandths, among the threads that have such a part.
+/// Mean number of threads per part, in thousandths, among the threads that have such a part.
 fn mean_size(machine: &Machine, division: &Division<'_>) -> usize {
     let keys: Vec<usize> = machine
         .pus
@@ -135,7 +135,7 @@ fn divide(machine: &Machine, pus: &[&Pu], divisions: &[Division<'_>]) -> Vec<Par
     let mut parts = Vec::new();
     for ((_, key), members) in groups {
         if key.is_none() {
-            // Threads without such a part: their smaller parts move up.
+            // Threads without such a part have their smaller parts one level up.
             parts.extend(divide(machine, &members, rest));
             continue;
         }
@@ -155,12 +155,11 @@ fn divide(machine: &Machine, pus: &[&Pu], divisions: &[Division<'_>]) -> Vec<Par
     parts
 }
 
-/// Which caches belong to one core, and which are boxes of their own; positions in the machine's
-/// list.
+/// The caches that belong to one core, and those that are boxes of their own, as indices into the machine's list.
 struct Caches {
-    /// By level, outermost first, the cache of each hardware thread.
+    /// For each level, outermost first, the cache of each hardware thread.
     shared: BTreeMap<std::cmp::Reverse<u8>, HashMap<u32, usize>>,
-    /// By core, outermost first.
+    /// The private caches of each core, outermost first.
     private: HashMap<u32, Vec<usize>>,
 }
 
@@ -192,7 +191,7 @@ impl Caches {
         sorted
     }
 
-    /// `core 3, L2 1 MiB, L1d 32 KiB`.
+    /// The name of a core with its private caches, such as `core 3, L2 1 MiB, L1d 32 KiB`.
     fn core_name(&self, machine: &Machine, pu: &Pu) -> String {
         let own = self.private.get(&pu.core).into_iter().flatten();
         let names = own.map(|&k| format!(", {}", cache_name(&machine.caches[k])));
@@ -202,7 +201,7 @@ impl Caches {
     }
 }
 
-/// `L1d 32 KiB`.
+/// The name of a cache, such as `L1d 32 KiB`.
 fn cache_name(cache: &Cache) -> String {
     let kind = match cache.kind {
         CacheKind::Data => "d",

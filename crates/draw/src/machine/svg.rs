@@ -1,8 +1,8 @@
 //! The machine as nested boxes, in the manner of lstopo.
 //!
 //! Sizes are computed from the inside out; each box arranges its parts in as many columns as bring
-//! it nearest to the shape of a screen. The picture's nominal size is bounded by the view box, so
-//! a machine with a thousand threads is small print, not a larger file on the page.
+//! it nearest to the shape of a screen. The picture's nominal size is bounded, so a machine with a thousand threads
+//! has small print and the picture is not larger.
 
 use svg::Node;
 use svg::node::element::Group;
@@ -17,9 +17,9 @@ const FONT: f64 = 12.0;
 const LINE: f64 = 16.0;
 /// Space around and between boxes.
 const GAP: f64 = 8.0;
-/// Width of a character: DejaVu Sans, the widest in common use, in the mean.
+/// Mean width of a character in DejaVu Sans, the widest font in common use.
 const GLYPH: f64 = 0.62 * FONT;
-/// Width over height that boxes strive for.
+/// The preferred ratio of a box's width to its height.
 const SHAPE: f64 = 1.6;
 /// Largest nominal width and height of the picture.
 const LARGEST: (f64, f64) = (1600.0, 1200.0);
@@ -95,7 +95,7 @@ fn place(part: &Part) -> Placed<'_> {
     }
 }
 
-/// Width and height of the greatest box.
+/// The greatest width and the greatest height of the boxes.
 fn largest(boxes: &[Placed<'_>]) -> (f64, f64) {
     boxes.iter().fold((0.0, 0.0), |(w, h), b| {
         (f64::max(w, b.width), f64::max(h, b.height))
@@ -127,7 +127,7 @@ fn pu_size(core: &Part) -> (f64, f64) {
     ((digits + 3) as f64 * GLYPH + GAP, LINE + GAP / 2.0)
 }
 
-/// Adds the box with its upper left corner at (x, y).
+/// Adds the box, with its upper left corner at (x, y), and all boxes in it.
 fn add(group: &mut Group, placed: &Placed<'_>, x: f64, y: f64) {
     let (fill, stroke) = colours(placed.part.kind);
     let frame = rectangle(x, y, placed.width, placed.height)

@@ -16,7 +16,7 @@ use termtree::Tree;
 use super::boxes::{Kind, Part};
 use crate::palette::Screen;
 
-/// Above this many cores, neighbouring cores of the same make share a line.
+/// Above this many cores, neighbouring cores with equal caches and threads share a line.
 const CORES_WITH_A_LINE: usize = 32;
 
 /// The tree, with colours where `screen` has them; `merge` lets cores of large machines share lines.
@@ -95,7 +95,7 @@ fn cores(run: &[Part], screen: Screen) -> String {
     )
 }
 
-/// The number in `core 3, L2 1 MiB`.
+/// The core's number, from its label such as `core 3, L2 1 MiB`.
 fn core_number(core: &Part) -> &str {
     core.label
         .split(", ")
@@ -104,7 +104,7 @@ fn core_number(core: &Part) -> &str {
         .unwrap_or("?")
 }
 
-/// The caches in `core 3, L2 1 MiB`.
+/// The core's caches, from its label such as `core 3, L2 1 MiB`.
 fn caches(core: &Part) -> &str {
     core.label.split_once(", ").map_or("", |(_, caches)| caches)
 }

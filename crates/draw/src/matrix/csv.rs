@@ -5,21 +5,21 @@
 //! ```
 //!
 //! `from` and `to` are operating-system numbers; a half width that was not measured is empty.
-//! Another set or order of columns is another `schema`.
+//! `schema` grows with each change of the columns or their order.
 
 use std::fmt::Write;
 
 use super::grid::Grid;
 
-/// The first line.
+/// The header, which is the first line.
 pub const HEADER: &str =
     "schema,from,to,from_numa,to_numa,send,send_half_width,receive,receive_half_width,unit";
 
-/// Both matrices, which must be over the same threads.
+/// Both matrices as CSV.
 ///
 /// # Panics
 ///
-/// When they are not.
+/// If they are not over the same threads.
 #[must_use]
 pub fn csv(send: &Grid, receive: &Grid) -> String {
     assert_eq!(

@@ -1,12 +1,12 @@
-//! A square matrix of costs with names for its rows: what every heat map is drawn from.
+//! A square matrix of costs with names for its rows, from which every heat map is drawn.
 
 use corecast_model::words::decimals;
 use corecast_model::{MachineFile, Matrix};
 
-/// One cost per ordered pair of threads; unmeasured pairs and the diagonal hold none.
+/// One cost per ordered pair of threads; unmeasured pairs and the diagonal have none.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// What is measured, e.g. `send`.
+    /// The measured cost, e.g. `send`.
     pub title: String,
     /// `ns` or `cycles`.
     pub unit: String,
@@ -14,33 +14,33 @@ pub struct Grid {
     pub labels: Vec<u32>,
     /// NUMA node of each thread.
     pub numa: Vec<u32>,
-    /// Row by row; not a number where there is no cost.
+    /// The costs, row by row; NaN where there is none.
     mean: Vec<f64>,
     /// Half width of the confidence interval of each entry, where measured.
     spread: Option<Vec<f64>>,
-    /// Digits after the point that numbers of this size are written with.
+    /// Digits after the point with which the costs are written.
     pub decimals: usize,
-    /// How many threads stand behind one row; above 1 after [`Grid::coarse`].
+    /// How many threads are merged into one row; above 1 after [`Grid::coarse`].
     pub merged: usize,
 }
 
 /// The least, mean and greatest entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// Least entry and the positions it belongs to.
+    /// Least entry, with its row and column.
     pub least: (f64, usize, usize),
     /// Mean of all entries.
     pub mean: f64,
-    /// Greatest entry and the positions it belongs to.
+    /// Greatest entry, with its row and column.
     pub greatest: (f64, usize, usize),
 }
 
 impl Grid {
-    /// A grid over `labels.len()` threads; `cost` is not asked for the diagonal.
+    /// A grid over `labels.len()` threads; `cost` is not called for the diagonal.
     ///
     /// # Panics
     ///
-    /// When there is not one NUMA node for each thread.
+    /// If there is not one NUMA node for each thread.
     pub fn new(
         title: &str,
         unit: &str,
@@ -80,12 +80,11 @@ impl Grid {
         }
     }
 
-    /// What a message costs to send and to receive among `members`, with the intervals where these were
-    /// measured.
+    /// The costs to send and to receive a message among `members`, with their intervals if these were measured.
     ///
     /// # Panics
     ///
-    /// When a member has no costs in `file`.
+    /// If a member has no costs in `file`.
     pub fn of_costs(file: &MachineFile, members: &[u32]) -> [Grid; 2] {
         let at: Vec<usize> = members.iter().filter_map(|&t| file.position(t)).collect();
         assert_eq!(at.len(), members.len(), "members have costs");
@@ -130,7 +129,7 @@ impl Grid {
         Some(self.mean[i * self.len() + j]).filter(|v| v.is_finite())
     }
 
-    /// The half width of its confidence interval.
+    /// The half width of the confidence interval of row `i`, column `j`.
     pub fn spread(&self, i: usize, j: usize) -> Option<f64> {
         self.spread
             .as_ref()
@@ -138,12 +137,12 @@ impl Grid {
             .filter(|v| v.is_finite())
     }
 
-    /// Whether entries carry confidence intervals.
+    /// Whether entries have confidence intervals.
     pub fn has_spread(&self) -> bool {
         self.spread.is_some()
     }
 
-    /// Whether both directions cost the same, so that one triangle says it all.
+    /// Whether both directions cost the same, so that one triangle shows all.
     pub fn is_symmetric(&self) -> bool {
         let n = self.len();
         (0..n).all(|i| (0..i).all(|j| self.get(i, j) == self.get(j, i)))
@@ -170,7 +169,7 @@ impl Grid {
     }
 
     /// The range that colours span: all entries but the greatest 1 %, so that a single outlier
-    /// does not turn everything else dark.
+    /// does not make all others dark.
     pub fn range(&self) -> (f64, f64) {
         let mut all: Vec<f64> = self.entries().map(|e| e.0).collect();
         all.sort_by(f64::total_cmp);
@@ -180,7 +179,7 @@ impl Grid {
         }
     }
 
-    /// At most `rows` rows: neighbouring threads are merged and their entries averaged.
+    /// A grid of at most `rows` rows, in which neighbouring threads are merged and their entries averaged.
     ///
     /// Up to twice as many threads as necessary are merged where that keeps NUMA nodes apart.
     pub fn coarse(&self, rows: usize) -> Grid {
@@ -218,7 +217,7 @@ impl Grid {
     }
 }
 
-/// Where `value` lies in `range`, in 0..=1.
+/// The position of `value` in `range`, from 0 to 1.
 pub(super) fn position(value: f64, range: (f64, f64)) -> f64 {
     let width = range.1 - range.0;
     if width > 0.0 {

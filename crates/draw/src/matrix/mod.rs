@@ -1,4 +1,4 @@
-//! Pictures of what messages cost between each two threads: heat maps in the terminal and as SVG, and the
+//! Pictures of the costs of messages between each two threads: heat maps in the terminal and as SVG, and the
 //! numbers as CSV.
 
 mod csv;

@@ -1,7 +1,7 @@
 //! Heat maps as SVG of bounded size: one panel per matrix, each with axes, scale and summary.
 //!
-//! The picture is at most 1,240 × 700 units and has at most 96 × 96 cells per panel, whatever the
-//! machine: neighbouring threads are merged before that.
+//! A picture of two matrices is at most 1,240 × 700 units and has at most 96 × 96 cells per panel: on larger machines
+//! neighbouring threads are merged.
 
 use svg::Node;
 use svg::node::element::{Group, Text};
@@ -22,7 +22,7 @@ const TOP: f64 = 104.0;
 const BOTTOM: f64 = 96.0;
 /// Most cells per side.
 const CELLS: usize = 96;
-/// Width of a character in units of the font size: DejaVu's digits, the widest in common use.
+/// Width of a digit in units of the font size, as in DejaVu, the widest font in common use.
 const GLYPH: f64 = 0.64;
 
 /// The picture of `grids` side by side under one `title`.
@@ -40,14 +40,14 @@ pub fn svg(title: &str, grids: &[&Grid]) -> String {
     canvas::finish(&picture)
 }
 
-/// What all cells of a panel have in common.
+/// The look that all cells of a panel share.
 #[derive(Clone, Copy)]
 struct Look {
     /// Side of a cell.
     cell: f64,
-    /// What the colours span.
+    /// The range of costs that the colours span.
     range: (f64, f64),
-    /// Size of the numbers; small ones are left out.
+    /// Font size of the numbers; numbers that would be too small are left out.
     size: f64,
 }
 
@@ -93,7 +93,7 @@ fn add_cell(group: &mut Group, grid: &Grid, at: (usize, usize), look: Look) {
     let (x, y) = (LEFT + at.1 as f64 * cell, TOP + at.0 as f64 * cell);
     let value = grid.get(at.0, at.1);
     let colour = value.map_or(Rgb(238, 238, 238), |v| heat(position(v, range)));
-    // A hair wider than its place, or renderers show seams.
+    // A cell is a little larger than its place, since renderers show seams otherwise.
     let square = rectangle(x, y, cell + 0.2, cell + 0.2).set("fill", colour.hex());
     let Some(value) = value else {
         group.append(square);
@@ -122,7 +122,7 @@ fn add_cell(group: &mut Group, grid: &Grid, at: (usize, usize), look: Look) {
     }
 }
 
-/// Row and column names, every k-th where all would overlap.
+/// Adds the names of rows and columns, only every k-th where all would overlap.
 fn add_axes(group: &mut Group, grid: &Grid, cell: f64) {
     let digits = grid.label_digits() as f64;
     let size = 11.0f64.min(cell.max(9.0));
@@ -148,7 +148,7 @@ fn add_axes(group: &mut Group, grid: &Grid, cell: f64) {
     group.append(text("from", LEFT - 6.0, TOP - 6.0, 11.0, "end").set("fill", "#555555"));
 }
 
-/// Lines between NUMA nodes, and a coloured bar with the node's number above its columns.
+/// Adds lines between NUMA nodes, and a coloured bar with the node's number above its columns.
 fn add_boundaries(group: &mut Group, grid: &Grid, cell: f64) {
     let mut starts: Vec<usize> = (0..grid.len())
         .filter(|&k| k == 0 || grid.numa[k] != grid.numa[k - 1])
@@ -194,7 +194,7 @@ fn add_boundaries(group: &mut Group, grid: &Grid, cell: f64) {
     }
 }
 
-/// The colour scale with its ends, and the summary below it.
+/// Adds the colour scale with its ends, and the summary below it.
 fn add_scale(group: &mut Group, grid: &Grid, range: (f64, f64)) {
     const STEPS: usize = 64;
     let y = TOP + SIDE + 20.0;

@@ -7,7 +7,7 @@
 //!   1  57±2     -  61±4
 //! ```
 //!
-//! The widest form that fits is taken: `57±3`, then `57`, then blocks of two columns and of one;
+//! The widest form that fits is used: `57±3`, then `57`, then blocks of two columns and of one;
 //! where even these do not fit, neighbouring threads are merged.
 
 use std::fmt::Write;
@@ -62,7 +62,7 @@ pub fn text(grid: &Grid, hint: &str, screen: Screen) -> String {
     out
 }
 
-/// `minimum 52 (3 to 7)   mean 113   maximum 240 (0 to 31)`.
+/// The summary, such as `minimum 52 (3 to 7)   mean 113   maximum 240 (0 to 31)`.
 fn summary_line(grid: &Grid, s: &Summary) -> String {
     let d = grid.decimals;
     let pair =
@@ -77,22 +77,22 @@ fn summary_line(grid: &Grid, s: &Summary) -> String {
     )
 }
 
-/// Columns of a row's name, without the blank behind it.
+/// Columns of a row's name, without the blank after it.
 const LABEL: usize = 4;
 
 /// How a cell is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// `57±3`.
+    /// A number with the half width of its interval, such as `57±3`.
     Spread { width: usize },
-    /// `57`.
+    /// A number, such as `57`.
     Mean { width: usize },
     /// A coloured or shaded block.
     Blocks { width: usize, rows: usize },
 }
 
 impl Form {
-    /// The most telling form of `grid` that `screen` has room for.
+    /// The most detailed form of `grid` that `screen` has room for.
     fn widest(grid: &Grid, screen: Screen) -> Form {
         let n = grid.len();
         let room = screen.columns.saturating_sub(LABEL + 1);

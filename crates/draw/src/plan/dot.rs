@@ -30,7 +30,7 @@ fn draw(drawing: &Drawing<'_>) -> String {
     out.push_str("fontname=\"sans-serif\"];\n");
     out.push_str("  edge [color=\"#486581\", fontname=\"sans-serif\", fontsize=11];\n");
     for (k, view) in drawing.views.iter().enumerate() {
-        // Names are global in a graph: the second tree has its own.
+        // Names are global in a graph, so the second tree has another prefix.
         let prefix = ["r", "s"][k.min(1)];
         clusters(drawing, view, prefix, &mut out);
         edges(drawing, view, prefix, &mut out);

@@ -1,4 +1,4 @@
-//! A plan with all that its pictures show.
+//! The data of all pictures of a plan.
 
 use corecast_model::CostModel;
 
@@ -47,7 +47,7 @@ impl<'a> Drawing<'a> {
     ///
     /// # Panics
     ///
-    /// When tree and model have different numbers of members.
+    /// If tree and model have different numbers of members.
     #[must_use]
     pub fn new(costs: &'a CostModel, tree: &'a Tree, operation: Operation) -> Self {
         let timeline = cost::timeline(costs, tree, operation);
@@ -60,7 +60,7 @@ impl<'a> Drawing<'a> {
     ///
     /// # Panics
     ///
-    /// When `costs` are of another team.
+    /// If `costs` are of another team.
     #[must_use]
     pub fn of_plan(costs: &'a CostModel, plan: &'a Plan) -> Option<Self> {
         if let Some(tree) = plan.tree() {
@@ -112,11 +112,11 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Sets the operating system's number of each rank's hardware thread; without it rank r is on PU r.
+    /// Sets the operating system's number of each rank's hardware thread; by default rank r is on PU r.
     ///
     /// # Panics
     ///
-    /// When there is not one number for each rank.
+    /// If there is not one number for each rank.
     #[must_use]
     pub fn with_threads(mut self, threads: &'a [u32]) -> Self {
         let one_each = threads.len() == self.costs.n();
@@ -125,12 +125,12 @@ impl<'a> Drawing<'a> {
         self
     }
 
-    /// Sets the operating system's number of each rank's NUMA node; without it nodes have the cost model's
+    /// Sets the operating system's number of each rank's NUMA node; by default nodes have the cost model's
     /// numbers.
     ///
     /// # Panics
     ///
-    /// When there is not one number for each rank.
+    /// If there is not one number for each rank.
     #[must_use]
     pub fn with_numa(mut self, numa: &'a [u32]) -> Self {
         assert_eq!(numa.len(), self.costs.n(), "one NUMA node for each rank");
@@ -151,7 +151,7 @@ impl<'a> Drawing<'a> {
         &self.timeline
     }
 
-    /// The rank, and its hardware thread unless every rank is on the thread of its own number.
+    /// The rank's label, with its hardware thread unless every rank is on the thread of its own number.
     pub(super) fn label(&self, rank: usize) -> String {
         match self.is_identity() {
             false => format!("{rank} (thread {})", self.thread(rank)),
@@ -175,8 +175,8 @@ impl<'a> Drawing<'a> {
             .map_or_else(|| self.costs.numa(rank), |numa| numa[rank])
     }
 
-    /// A time with as many digits as all times of the drawing get: none when all are whole, and
-    /// else one, or two where the latency is short.
+    /// A time with the number of digits of all times of the drawing: none if all are whole, else one, or two if the
+    /// latency is below 10.
     pub(super) fn time(&self, value: f64) -> String {
         let whole = |times: &[f64]| times.iter().all(|&t| t == t.trunc());
         let digits = match self.timeline.latency {
@@ -187,12 +187,12 @@ impl<'a> Drawing<'a> {
         format!("{value:.digits$}")
     }
 
-    /// A time as the terminal shows it, with as many digits as suit the latency.
+    /// A time for the terminal, with as many digits as suit the latency.
     pub(super) fn short_time(&self, value: f64) -> String {
         format!("{value:.*}", decimals(self.timeline.latency))
     }
 
-    /// How many poll the line by which `rank` sends to `peer`.
+    /// How many members poll the line by which `rank` sends to `peer`.
     pub(super) fn group(&self, rank: usize, peer: usize) -> usize {
         let mut outward = self.views.iter().filter(|view| {
             view.direction != Operation::Reduce && view.tree.parent(peer) == Some(rank)

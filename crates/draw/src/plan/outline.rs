@@ -1,4 +1,4 @@
-//! A plan's tree in the terminal: who serves whom, in which order, and when each member is done.
+//! A plan's tree in the terminal: the children of each member in order, and the time at which each member is done.
 //!
 //! ```text
 //! rank 0 (PU 0, node 0) at 0
@@ -7,7 +7,7 @@
 //! └── 2. rank 1 (PU 1, node 0) at 290
 //! ```
 //!
-//! Members of a group, who share a line with their parent, have one number. A plan of two trees has a
+//! Members of a group, which share a line with their parent, have one number. A plan of two trees has a
 //! heading above each.
 //!
 //! An abbreviated outline of a large plan puts neighbouring leaves of one NUMA node on one line and cuts
@@ -23,9 +23,9 @@ use super::drawing::Drawing;
 use super::view::View;
 use crate::palette::Screen;
 
-/// Above this many members, leaves share lines.
+/// Above this many members, an abbreviated outline puts several leaves on one line.
 const MEMBERS_WITH_A_LINE: usize = 64;
-/// Below so many levels an abbreviated outline goes no further, and a full one starts over at the left.
+/// Levels after which an abbreviated outline ends, and a full one starts over at the left.
 const LEVELS_MAX: usize = 24;
 
 impl Drawing<'_> {
@@ -49,21 +49,21 @@ impl Drawing<'_> {
     }
 }
 
-/// What does not change while a tree is written.
+/// The data that do not change while a tree is written.
 struct Outline<'a> {
     drawing: &'a Drawing<'a>,
     view: &'a View<'a>,
     /// Whether leaves share lines.
     merge: bool,
     abbreviate: bool,
-    /// For each rank how many members are in its part of the tree.
+    /// For each rank the number of members of its subtree, itself included.
     sizes: Vec<usize>,
     screen: Screen,
 }
 
-/// What is written next: a line, and then whatever is below its last member.
+/// A line that is still to be written; the lines below its last member follow it.
 struct Next {
-    /// The members of the line: one, or several leaves.
+    /// The members of the line, one or several leaves: index of the first in its parent's list, and their number.
     first: usize,
     count: usize,
     parent: usize,
@@ -72,7 +72,7 @@ struct Next {
 }
 
 impl Outline<'_> {
-    /// What the numbers of a tree mean, where that does not go without saying.
+    /// Writes the meaning of a tree's numbers; nothing for a single tree without groups.
     fn heading(&self, out: &mut String) {
         let shared = match self.view.grouped {
             true => "members with one number share a line",
@@ -92,11 +92,11 @@ impl Outline<'_> {
         };
     }
 
-    /// The lines of the tree, in the order in which a walk through it meets the members.
+    /// Writes the lines of the tree, in depth-first order.
     fn tree(&self, out: &mut String) {
         let tree = self.view.tree;
         let _ = writeln!(out, "{}", self.member(tree.root()));
-        // No recursion: a chain of thousands of members must not exhaust the stack.
+        // An explicit stack instead of recursion, since a chain may have thousands of members.
         let mut stack = Vec::new();
         self.below(tree.root(), String::new(), 1, &mut stack, out);
         while let Some(next) = stack.pop() {
@@ -121,7 +121,7 @@ impl Outline<'_> {
         }
     }
 
-    /// Puts the lines right below `parent` on the stack, the first one on top.
+    /// Pushes the lines of the children of `parent` onto the stack, the first one on top.
     fn below(
         &self,
         parent: usize,
@@ -164,7 +164,7 @@ impl Outline<'_> {
         siblings.iter().take_while(alike).count().max(1)
     }
 
-    /// `rank 4 (PU 4, node 1) at 345`.
+    /// The text of a member, such as `rank 4 (PU 4, node 1) at 345`.
     fn member(&self, rank: usize) -> String {
         let drawing = self.drawing;
         let (pu, node) = (drawing.thread(rank), drawing.numa(rank));
@@ -177,6 +177,7 @@ impl Outline<'_> {
         )
     }
 
+    /// The text of several leaves, such as
     /// `3-9. 7 leaves, rank 4 (PU 4) to rank 10 (PU 10), node 1 at 345 to 501`.
     fn leaves(&self, run: &[usize]) -> String {
         let drawing = self.drawing;

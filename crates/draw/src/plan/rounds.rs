@@ -1,4 +1,4 @@
-//! A schedule of rounds in words.
+//! A schedule of rounds as text.
 
 use std::fmt::Write;
 

@@ -1,9 +1,9 @@
 //! The tree as a picture: NUMA nodes are boxes side by side, time runs downwards.
 //!
-//! A member stands at the height of its `avail`, in the lane of its box that has been free for
-//! longest. The number in the small disc on an edge, at the child's end, is its place in the
+//! A member is at the height of its `avail`, in the lane of its box that has been free for
+//! longest. The number in the small disc on an edge, at the child's end, is the child's place in the
 //! parent's list, one for a whole group. Edges that leave a NUMA node are red, those of the critical
-//! chain thick. Two trees stand one above the other.
+//! chain thick. Two trees are drawn one above the other.
 
 use corecast_plan::Operation;
 use svg::node::element::{Circle, Group, Style};
@@ -14,7 +14,7 @@ use super::view::View;
 use crate::canvas::{self, rectangle, round, text, width_of, with_hint};
 use crate::plot::ticks;
 
-/// Pixels.
+/// Lengths in pixels.
 const RADIUS: f64 = 13.0;
 const DISC: f64 = 7.0;
 const LANE: f64 = 40.0;
@@ -23,18 +23,18 @@ const TITLE: f64 = 56.0;
 const HEADING: f64 = 26.0;
 const BOX_NAME: f64 = 26.0;
 const AXIS: f64 = 92.0;
-/// Height of the time axis of one tree of few members, whatever the latency.
+/// Height of the time axis of one tree, and of each of two trees, whatever the latency.
 const HEIGHT: f64 = 640.0;
 const HEIGHT_OF_TWO: f64 = 480.0;
 
-/// What becomes of a tree.
+/// The places of a tree's marks in the picture.
 struct Layout {
     /// Centre of each rank.
     at: Vec<(f64, f64)>,
     /// NUMA node, left edge and width of each box.
     boxes: Vec<(u32, f64, f64)>,
     width: f64,
-    /// Where the axis begins, and its length.
+    /// Upper end of the time axis, and its length.
     top: f64,
     length: f64,
 }
@@ -89,7 +89,7 @@ fn draw(drawing: &Drawing<'_>) -> String {
     canvas::finish(&picture)
 }
 
-/// What the marks mean.
+/// The line that explains the marks.
 fn legend(drawing: &Drawing<'_>) -> String {
     let order = match drawing.operation {
         Operation::Broadcast => "numbers: order of sends",
@@ -109,7 +109,7 @@ fn legend(drawing: &Drawing<'_>) -> String {
     format!("{order}{groups}; red: between NUMA nodes; thick: critical chain")
 }
 
-/// One tree with its boxes and its axis.
+/// Draws one tree with its boxes and its axis.
 fn panel(drawing: &Drawing<'_>, view: &View<'_>, layout: &Layout, picture: &mut Document) {
     let unit = drawing.costs.unit();
     let name = layout.top - RADIUS - BOX_NAME;
@@ -165,8 +165,8 @@ fn layout(drawing: &Drawing<'_>, view: &View<'_>, top: f64, length: f64) -> Layo
     let mut left = AXIS;
     for (node, mut ranks) in drawing.nodes() {
         ranks.sort_by(|&a, &b| avail[a].total_cmp(&avail[b]));
-        // The height at which each lane is free again. Some lanes are there from the start, so that
-        // members do not stand on the edges of those above them.
+        // The height at which each lane is free again. There are several lanes from the start, so that
+        // members are not drawn on the edges of those above them.
         let mut lanes = vec![0.0_f64; (ranks.len() as f64).sqrt().ceil() as usize];
         for &rank in &ranks {
             let y = top + (avail[rank] - first) / (last - first) * length;
@@ -180,7 +180,7 @@ fn layout(drawing: &Drawing<'_>, view: &View<'_>, top: f64, length: f64) -> Layo
             lanes[lane] = y + 2.2 * RADIUS;
             at[rank] = (left + MARGIN + (lane as f64 + 0.5) * LANE, y);
         }
-        // Wide enough for its name.
+        // A box is at least wide enough for its name.
         let width = (lanes.len() as f64 * LANE + 2.0 * MARGIN).max(96.0);
         boxes.push((node, left, width));
         left += width + MARGIN;
@@ -195,7 +195,7 @@ fn layout(drawing: &Drawing<'_>, view: &View<'_>, top: f64, length: f64) -> Layo
 }
 
 fn edges(drawing: &Drawing<'_>, view: &View<'_>, layout: &Layout, picture: &mut Document) {
-    // The numbers stand above all lines.
+    // The numbers are drawn last, above all lines.
     let mut numbers = Group::new();
     for &parent in view.tree.order() {
         for &child in view.tree.children(parent) {
@@ -204,7 +204,7 @@ fn edges(drawing: &Drawing<'_>, view: &View<'_>, layout: &Layout, picture: &mut 
                 Operation::Broadcast | Operation::Barrier => (parent, child),
             };
             let ((x0, y0), (x1, y1)) = (layout.at[from], layout.at[to]);
-            // Cut both ends at the circles.
+            // Both ends of an edge are cut at the circles.
             let distance = (x1 - x0).hypot(y1 - y0).max(1.0);
             let (ux, uy) = ((x1 - x0) / distance, (y1 - y0) / distance);
             let (far, tip) = match drawing.costs.same_numa_node(from, to) {
@@ -225,7 +225,7 @@ fn edges(drawing: &Drawing<'_>, view: &View<'_>, layout: &Layout, picture: &mut 
                 edge = edge.set("marker-start", tip);
             }
             picture.append(edge);
-            // At the child's end: each member is the child on one edge alone.
+            // The number is at the child's end, since each member is the child on one edge only.
             let away = (RADIUS + 8.0 + DISC).min(distance / 2.0);
             let sign = if from == parent { -1.0 } else { 1.0 };
             let (x, y) = layout.at[child];

@@ -1,7 +1,7 @@
 //! The operation over time: members are lanes, NUMA nodes boxes of lanes, time runs to the right.
 //!
-//! Blue is sending, orange receiving, the number in a bar the rank at the other end. A line through
-//! the middle of a lane is waiting; dots follow when a member has nothing more to do: that is what
+//! Blue bars are sends, orange ones receives, and the number in a bar is the rank at the other end. A line
+//! through the middle of a lane is waiting; dots mean that a member has nothing more to do, which is time that
 //! a better plan could use. Thin lines join the two ends of a message. The critical chain is dark.
 
 use std::collections::HashSet;
@@ -15,17 +15,17 @@ use super::drawing::Drawing;
 use crate::canvas::{self, path, rectangle, text, width_of, with_hint};
 use crate::plot::ticks;
 
-/// Pixels.
+/// Lengths in pixels.
 const MARGIN: f64 = 16.0;
 const TOP: f64 = 92.0;
 const PLOT: f64 = 1040.0;
 const BOX_NAME: f64 = 18.0;
 const GAP: f64 = 8.0;
-/// Height of all lanes together that makes lanes lower, and the limits of a lane's height.
+/// Largest height of all lanes together, above which lanes become lower, and the limits of a lane's height.
 const LANES: f64 = 1536.0;
 const LANE_MAX: f64 = 18.0;
 const LANE_MIN: f64 = 4.0;
-/// Lowest lane with words in it.
+/// Least height of a lane with text in it.
 const READABLE: f64 = 11.0;
 
 struct Layout {
@@ -97,7 +97,7 @@ fn draw(drawing: &Drawing<'_>) -> String {
     canvas::finish(&picture)
 }
 
-/// What the marks mean, in the second line.
+/// Draws the legend in the second line.
 fn legend(picture: &mut Document) {
     let mut x = MARGIN;
     let bar = |class: &str, x: f64| rectangle(x, 36.0, 24.0, 12.0).set("class", class);
@@ -156,7 +156,7 @@ fn layout(drawing: &Drawing<'_>) -> Layout {
         boxes,
         left,
         bottom: bottom - GAP,
-        // Room for the frame after the last bar.
+        // Leaves room for the frame after the last bar.
         scale: scale * (1.0 - 8.0 / PLOT),
     }
 }
@@ -176,7 +176,7 @@ fn axis(drawing: &Drawing<'_>, layout: &Layout, picture: &mut Document) {
     }
 }
 
-/// The ranks, as many as there is room for.
+/// Draws the names of the ranks, only every k-th where there is no room for all.
 fn names(drawing: &Drawing<'_>, layout: &Layout, picture: &mut Document) {
     let every = (READABLE / layout.lane).ceil() as usize;
     for (_, ranks) in drawing.nodes() {
@@ -188,7 +188,7 @@ fn names(drawing: &Drawing<'_>, layout: &Layout, picture: &mut Document) {
     }
 }
 
-/// Lines from where a message is sent to where it is received.
+/// Draws a line for each message from its send to its receive.
 fn messages(
     drawing: &Drawing<'_>,
     layout: &Layout,
@@ -218,7 +218,7 @@ fn messages(
     }
 }
 
-/// What one member does from 0 to the latency.
+/// Draws the lane of one member from time 0 to the latency.
 fn lane(
     drawing: &Drawing<'_>,
     layout: &Layout,
@@ -245,7 +245,7 @@ fn lane(
     }
 }
 
-/// One busy time.
+/// The bar of one send or receive.
 fn bar(drawing: &Drawing<'_>, layout: &Layout, rank: usize, time: &Busy, critical: bool) -> Group {
     let (class, words) = match time.kind {
         BusyKind::Send => ("send", "sends to"),

@@ -10,11 +10,11 @@
 //!       3  ····················━━2━━━━
 //! ```
 //!
-//! Blocks are sends, lines receives, dots waiting, and nothing follows once a member is done. What
-//! is on the critical chain is heavy. The number in a bar is the rank at the other end.
+//! Blocks are sends, lines are receives, dots mean waiting, and a lane is blank once its member is done. Marks
+//! on the critical chain are heavy. The number in a bar is the rank at the other end.
 //!
-//! Of large teams only the members on the critical chain have a lane; a line for each NUMA node
-//! says how many of its members are busy.
+//! In large teams only the members on the critical chain have a lane; a line for each NUMA node
+//! shows how many of its members are busy.
 
 use std::fmt::Write as _;
 
@@ -25,9 +25,9 @@ use owo_colors::{OwoColorize, Style};
 use super::drawing::Drawing;
 use crate::palette::{Depth, Screen};
 
-/// Above this many members, only some have a lane.
+/// Above this many members, an abbreviated timeline has lanes for some only.
 const MEMBERS_WITH_A_LANE: usize = 64;
-/// Cells that a lane has at least and at most.
+/// The least and the most cells of a lane.
 const CELLS: (usize, usize) = (24, 150);
 
 impl Drawing<'_> {
@@ -53,18 +53,18 @@ impl Drawing<'_> {
     }
 }
 
-/// What a cell of a lane shows.
+/// The state that a cell of a lane shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cell {
-    /// The busy time with this place in the member's list.
+    /// The member sends or receives; holds the index in its list of busy times.
     Busy(usize),
-    /// Nothing to do yet.
+    /// The member waits.
     Waits,
-    /// Nothing to do any more.
+    /// The member is done.
     Done,
 }
 
-/// What does not change while the lanes are written.
+/// The data that do not change while the lanes are written.
 struct Lanes<'a> {
     drawing: &'a Drawing<'a>,
     /// For each rank, which of its busy times are on the critical chain.
@@ -118,7 +118,7 @@ impl<'a> Lanes<'a> {
         self.critical[rank].contains(&true)
     }
 
-    /// Times above the cells where they are.
+    /// The axis: times above the cells at which they are.
     fn axis(&self) -> String {
         let latency = self.drawing.timeline.latency;
         let mut line = format!(
@@ -131,7 +131,7 @@ impl<'a> Lanes<'a> {
         for k in 1..=marks {
             let time = latency * k as f64 / marks as f64;
             let text = format!("{time:.*}", decimals(latency));
-            // The last one ends where the lanes do.
+            // The last time ends where the lanes end.
             let begin = self.label + 1 + (self.cells * k / marks).saturating_sub(text.len());
             let pad = begin.saturating_sub(line.chars().count());
             if pad > 0 {
@@ -159,7 +159,7 @@ impl<'a> Lanes<'a> {
         out.push('\n');
     }
 
-    /// What fills most of a cell.
+    /// The state that fills most of a cell.
     fn cell(&self, rank: usize, k: usize) -> Cell {
         let busy = &self.drawing.timeline.busy[rank];
         let (from, to) = (k as f64 * self.slice, (k as f64 + 1.0) * self.slice);
@@ -181,7 +181,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Some equal cells, with the peer's rank in the middle where there is room.
+    /// The text of a run of equal cells, with the peer's rank in the middle where there is room.
     fn run(&self, rank: usize, before: Cell, cell: Cell, length: usize) -> String {
         let busy = &self.drawing.timeline.busy[rank];
         let at = match cell {
@@ -206,7 +206,7 @@ impl<'a> Lanes<'a> {
     }
 
     fn style(&self, kind: BusyKind, critical: bool) -> Style {
-        // The colours of two categories, blue and orange.
+        // The first two colours of the palette: blue and orange.
         let style = self.screen.numa(match kind {
             BusyKind::Send => 0,
             BusyKind::Receive => 1,
@@ -218,7 +218,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// How many members of a NUMA node are busy, as the height of blocks.
+    /// Writes how many members of a NUMA node are busy, as blocks of different heights.
     fn crowd(&self, ranks: &[usize], out: &mut String) {
         const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         let share = |k: usize| {
@@ -239,7 +239,7 @@ impl<'a> Lanes<'a> {
         );
     }
 
-    /// What the marks mean, and the chain.
+    /// Writes the legend and the critical chain.
     fn legend(&self, out: &mut String) {
         let [send, receive] = [BusyKind::Send, BusyKind::Receive];
         let mark = |kind, critical| {
@@ -270,7 +270,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// What a bar is made of, and what it begins with behind another of its kind.
+/// The character of a bar, and the one with which it begins after another bar of its kind.
 fn glyphs(kind: BusyKind, critical: bool) -> (&'static str, &'static str) {
     match (kind, critical) {
         (BusyKind::Send, true) => ("█", "▐"),

@@ -4,19 +4,19 @@ use corecast_plan::chain::Moment;
 use corecast_plan::groups::Grouped;
 use corecast_plan::{BusyKind, Operation, Timeline, Tree};
 
-/// A tree and what a picture of it shows.
+/// A tree with the data that a picture of it shows.
 #[derive(Clone, Debug)]
 pub(super) struct View<'a> {
-    /// What the tree is for, where there are two.
+    /// `fan-in` or `fan-out` where there are two trees.
     pub(super) heading: Option<&'static str>,
     pub(super) tree: &'a Tree,
     /// For each rank the place of its group in its parent's list, from 1; 0 for the root.
     pub(super) place: Vec<usize>,
     /// Whether it is a tree of groups, whose members share a line with their parent.
     pub(super) grouped: bool,
-    /// Where messages go: from the root, to it, or both.
+    /// The direction of messages: from the root in a broadcast, to it in a reduction, both ways in a barrier.
     pub(super) direction: Operation,
-    /// When each rank has what it waits for.
+    /// Time at which each rank has its data.
     pub(super) avail: Vec<f64>,
     /// Whether the message between each rank and its parent is on the critical chain.
     pub(super) critical: Vec<bool>,
@@ -45,7 +45,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A barrier's two trees; `inward` is when each rank has heard of all below it.
+    /// A barrier's two trees; `inward` is the time at which each rank has heard from all of its subtree.
     pub(super) fn of_trees(
         fan_in: &'a Tree,
         fan_out: &'a Tree,
@@ -82,7 +82,7 @@ impl<'a> View<'a> {
         self
     }
 
-    /// Whether any members have one place.
+    /// Whether any members share a place.
     pub(super) fn shares_lines(&self) -> bool {
         let mut lists = self.tree.child_lists().iter();
         lists.any(|list| {
@@ -91,14 +91,14 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Who has the same place as this rank, itself among them.
+    /// Number of members with the place of this rank, itself included.
     pub(super) fn group(&self, rank: usize) -> usize {
         let siblings = self.tree.parent(rank).map(|p| self.tree.children(p));
         let same = |&&c: &&usize| self.place[c] == self.place[rank];
         siblings.map_or(1, |list| list.iter().filter(same).count())
     }
 
-    /// The first and the last time, which always differ.
+    /// The first and the last time; the last is always greater.
     pub(super) fn span(&self) -> (f64, f64) {
         let first = self.avail.iter().copied().fold(f64::INFINITY, f64::min);
         let last = self.avail.iter().copied().fold(0.0, f64::max);
@@ -126,7 +126,7 @@ fn places(tree: &Tree, groups: Option<&Grouped>) -> Vec<usize> {
     place
 }
 
-/// Which ranks exchange a message of the chain with their parents, received in this time.
+/// For each rank whether its message from or to its parent, within this span of time, is on the critical chain.
 fn critical(
     tree: &Tree,
     timeline: &Timeline,
@@ -140,7 +140,7 @@ fn critical(
             continue;
         }
         if time.kind == BusyKind::Send {
-            // Members add to a shared line one after another: all of them may be on the chain.
+            // Members write to a shared line one after another, so several sends may be on the chain.
             if tree.parent(rank) == Some(time.peer) {
                 marked[rank] = true;
             }

@@ -1,4 +1,4 @@
-//! What was predicted over what was measured.
+//! Plots predicted times over measured times.
 
 use corecast_model::words::time;
 use svg::Node;

@@ -1,4 +1,4 @@
-//! Axes: where a value lies in a picture, and which round values have a label.
+//! Axes map values to places in a picture, and choose round values for labels.
 //!
 //! ```text
 //!  top ┬            Axis::linear(0.0, 9.0, bottom, top)
@@ -14,11 +14,11 @@ use svg::node::element::Text;
 use crate::canvas::{line, text};
 use crate::palette::Rgb;
 
-/// Text.
+/// The colour of text.
 pub(super) const INK: Rgb = Rgb(45, 55, 72);
-/// The lines of axes.
+/// The colour of axes.
 pub(super) const AXIS: Rgb = Rgb(113, 128, 150);
-/// Lines from ticks through the plot.
+/// The colour of lines from ticks through the plot.
 pub(super) const GRID: Rgb = Rgb(226, 232, 240);
 
 /// Maps values to coordinates.
@@ -52,7 +52,7 @@ impl Axis {
         }
     }
 
-    /// The coordinate of a value; of one beyond an end that end's.
+    /// The coordinate of a value; values beyond an end have the coordinate of that end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let part = match self.logarithmic {
             true => {
@@ -73,7 +73,7 @@ impl Axis {
         (self.from, self.to)
     }
 
-    /// Round values within the axis, at most about so many.
+    /// Round values within the axis, about `about` of them.
     pub(super) fn ticks(&self, about: usize) -> Vec<f64> {
         match self.logarithmic {
             true => ratios(self.first, self.last, about),
@@ -96,12 +96,12 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Where a point lies.
+    /// The coordinates of a point.
     pub(super) fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// The horizontal axis with a label at each of these values for which there is room.
+    /// Draws the horizontal axis with a label at each of these values for which there is room.
     pub(super) fn draw_x(&self, picture: &mut impl Node, labels: &[(f64, String)]) {
         let ((left, right), (bottom, _)) = (self.x.ends(), self.y.ends());
         picture.append(line((left, bottom), (right, bottom)).set("stroke", AXIS.hex()));
@@ -127,8 +127,8 @@ impl Frame<'_> {
         picture.append(name.set("text-anchor", "middle"));
     }
 
-    /// The vertical axis with a label and a line through the plot at each of these values. The axis's name
-    /// is written upwards, so far left of it.
+    /// Draws the vertical axis with a label and a line through the plot at each of these values. The axis's name is
+    /// written upwards, at the distance `name` to the left.
     pub(super) fn draw_y(&self, picture: &mut impl Node, labels: &[(f64, String)], name: f64) {
         let ((left, right), (bottom, top)) = (self.x.ends(), self.y.ends());
         for (value, label) in labels {
@@ -151,7 +151,7 @@ pub(super) fn ink(content: &str, x: f64, y: f64, size: f64) -> Text {
         .set("fill", INK.hex())
 }
 
-/// Round values from `first` to `last`, about as many as asked for, as numbers and as text.
+/// Round values from `first` to `last`, about `about` of them, as numbers and as text.
 pub(crate) fn ticks(first: f64, last: f64, about: usize) -> Vec<(f64, String)> {
     let rough = (last - first) / about.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
@@ -168,14 +168,14 @@ pub(crate) fn ticks(first: f64, last: f64, about: usize) -> Vec<(f64, String)> {
     (0..)
         .map(|k| (begin + f64::from(k)) * step)
         .take_while(|&t| t <= last)
-        // A span below what the numbers can tell apart would never end.
+        // A span below the resolution of the numbers would never end.
         .take(4 * about + 2)
         .map(|t| (t, format!("{t:.digits$}")))
         .collect()
 }
 
-/// Values 1, 2 and 5 of each power of ten from `first` to `last`, or powers of ten alone, or every k-th of
-/// them, so that there are at most about so many.
+/// Values 1, 2 and 5 times powers of ten from `first` to `last`, or only powers of ten, or every k-th of them, so
+/// that there are at most `about` of them or a few more.
 fn ratios(first: f64, last: f64, about: usize) -> Vec<f64> {
     let powers = first.log10().floor() as i32..=last.log10().ceil() as i32;
     let of = |factors: &[f64], every: i32| -> Vec<f64> {
@@ -191,7 +191,7 @@ fn ratios(first: f64, last: f64, about: usize) -> Vec<f64> {
     of(&[1.0], every as i32)
 }
 
-/// The least and the greatest value, each so many times farther; from 1 to 10 where there is none above 0.
+/// The least value divided by `room`, and the greatest times `room`; 1 and 10 where no value is above 0.
 pub(super) fn span(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
     let known = values.filter(|value| value.is_finite() && *value > 0.0);
     let wider = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));

@@ -7,7 +7,7 @@ use super::axes::{Axis, GRID, INK, ink, span};
 use crate::canvas::{self, line, rectangle, with_hint};
 use crate::palette::{OTHERS, OURS, REFERENCE};
 
-/// Pixels: the picture's width, the height of a bar with the space around it, and the room left and right
+/// Lengths in pixels: the picture's width, the height of a bar with the space around it, and the room left and right
 /// of the bars.
 const WIDTH: f64 = 900.0;
 const BAR: f64 = 20.0;
@@ -17,7 +17,7 @@ const NOTE: f64 = 190.0;
 /// One ratio with its interval.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What was compared, at the left.
+    /// The name of what was compared, at the left.
     pub label: String,
     /// The ratio.
     pub value: f64,
@@ -25,12 +25,12 @@ pub struct Bar {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// With whom, at the right.
+    /// The name of what it was compared with, at the right.
     pub note: String,
 }
 
-/// A bar for each ratio. What lies below 1 with its whole interval has one colour, what lies above another;
-/// the rest is grey.
+/// A bar for each ratio. Bars whose whole interval is below 1 have one colour, those above 1 another, and the
+/// others are grey.
 #[must_use]
 pub fn bars(title: &str, bars: &[Bar]) -> String {
     let values = bars.iter().flat_map(|bar| [bar.low, bar.high, bar.value]);

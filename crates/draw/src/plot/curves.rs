@@ -8,7 +8,7 @@ use super::axes::{Axis, Frame, ink, span};
 use crate::canvas::{self, dot, line, way, with_hint};
 use crate::palette::Rgb;
 
-/// Width and height of the picture, and how much of the width is the legend's, in pixels.
+/// Width and height of the picture, and the width of its legend, in pixels.
 const SIZE: (f64, f64) = (760.0, 380.0);
 const LEGEND: f64 = 190.0;
 
@@ -34,20 +34,20 @@ pub struct Series {
     pub colour: Rgb,
     /// Whether its line is thick.
     pub bold: bool,
-    /// Its times, by x.
+    /// Its times, in order of x.
     pub points: Vec<Point>,
 }
 
-/// What the times are over.
+/// The horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
     /// Bytes of a block.
     Bytes,
-    /// Members of the team.
+    /// Number of ranks of the team.
     Ranks,
 }
 
-/// A curve for each series, with labels below the values of x at which something was measured.
+/// A curve for each series, with labels at the measured values of x.
 #[must_use]
 pub fn curves(title: &str, across: Across, series: &[Series]) -> String {
     let points = || series.iter().flat_map(|one| &one.points);

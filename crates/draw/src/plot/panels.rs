@@ -9,12 +9,12 @@ use crate::palette::Rgb;
 
 /// Width and height of a small plot, in pixels.
 const SIZE: (f64, f64) = (320.0, 220.0);
-/// Height of what is above all of them.
+/// Height of the title and the legend above all plots.
 const HEAD: f64 = 48.0;
 /// The colour of a band.
 const BAND: Rgb = Rgb(237, 242, 247);
 
-/// How a curve looks.
+/// The look of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pen {
     /// A thick line.
@@ -25,28 +25,28 @@ pub enum Pen {
     Points(Rgb),
 }
 
-/// A curve: points by x.
+/// A curve through points.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// How it looks.
+    /// The look of the curve.
     pub pen: Pen,
-    /// Its points.
+    /// Its points, in order of x.
     pub points: Vec<(f64, f64)>,
 }
 
 /// A small plot.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// What is above it.
+    /// The title above it.
     pub title: String,
-    /// Two curves between which all is grey.
+    /// Two curves between which the plot is grey.
     pub band: Option<[Vec<(f64, f64)>; 2]>,
     /// Its curves, the last one on top.
     pub curves: Vec<Curve>,
 }
 
 impl Panel {
-    /// All points.
+    /// All points of the band and of the curves.
     fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let band = self.band.iter().flatten().flatten();
         let curves = self.curves.iter().flat_map(|curve| &curve.points);
@@ -54,16 +54,16 @@ impl Panel {
     }
 }
 
-/// What is above and beside all small plots.
+/// The title, the legend, and the names of the axes of all small plots.
 #[derive(Clone, Copy, Debug)]
 pub struct Labels<'a> {
-    /// What all of them show.
+    /// The title above all plots.
     pub title: &'a str,
-    /// What the pens mean.
+    /// The pens with their meanings.
     pub legend: &'a [(Pen, &'a str)],
-    /// Names of the axes.
+    /// The name of this axis.
     pub x: &'a str,
-    /// Names of the axes.
+    /// The name of this axis.
     pub y: &'a str,
 }
 
@@ -95,7 +95,7 @@ pub fn panels(labels: &Labels<'_>, columns: usize, panels: &[Panel]) -> String {
     canvas::finish(&picture)
 }
 
-/// One of them, with its upper left corner at the origin.
+/// Draws one plot, with its upper left corner at the origin.
 fn draw(panel: &Panel, labels: &Labels<'_>) -> Group {
     let wider = |(a, b): (f64, f64), (x, y): (f64, f64)| (a.min(x), b.max(y));
     let (first, highest) = panel.points().fold((f64::INFINITY, 0.0), wider);

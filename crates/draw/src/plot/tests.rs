@@ -55,7 +55,7 @@ fn pictures_are_well_formed_and_show_what_they_were_given() {
         pictures[0]
     );
     assert!(pictures[0].contains("Corecast &amp; &lt;co&gt;"));
-    // Two points of each curve.
+    // Three curves have two points each.
     assert_eq!(pictures[0].matches("<circle").count(), 6);
     assert_eq!(pictures[3].matches("<rect").count(), 1 + 3);
 }

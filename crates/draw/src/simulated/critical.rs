@@ -1,4 +1,4 @@
-//! What both pictures of a graph emphasise, and how they write numbers.
+//! The critical path that both pictures of a graph emphasise, and the format of their numbers.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ impl Critical {
     }
 }
 
-/// A number without digits that say nothing.
+/// A number with one digit after the point, or none if that is 0.
 pub(super) fn short(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()

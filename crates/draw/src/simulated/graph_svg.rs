@@ -7,7 +7,7 @@ use svg::{Document, Node};
 use super::critical::{Critical, short};
 use crate::canvas::{self, line, rectangle, text};
 
-/// Pixels.
+/// Lengths in pixels.
 const COLUMN: f64 = 166.0;
 const MARGIN: f64 = 20.0;
 const HEAD: f64 = 60.0;
@@ -103,7 +103,7 @@ pub fn graph_svg(analysis: &Analysis<'_>) -> String {
     canvas::finish(&picture)
 }
 
-/// The ends of an edge: where it meets the boxes, not their centres.
+/// The ends of an edge, at the borders of the boxes.
 fn between(from: (f64, f64), to: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let side = (WIDTH / 2.0 / dx.abs()).min(ACT / 2.0 / dy.abs());
@@ -134,7 +134,7 @@ fn boxes(
     }
 }
 
-/// The row of each act: acts that end at the same time share one, unless one comes after the other.
+/// The row of each act. Acts that end at the same time share one, unless one comes after the other.
 fn rows(analysis: &Analysis<'_>) -> Vec<usize> {
     let (graph, times) = (analysis.graph(), analysis.least());
     let mut order: Vec<usize> = (0..graph.acts().len()).collect();

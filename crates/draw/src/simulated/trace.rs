@@ -1,4 +1,4 @@
-//! A run on the simulated machine over time: a lane for each rank, a block for each thing that it does,
+//! A run on the simulated machine over time, with a lane for each rank, a block for each of its calls, and
 //! arrows for messages.
 
 use corecast_sim::trace::{Trace, TraceSpan};
@@ -7,14 +7,14 @@ use svg::node::element::Group;
 
 use crate::canvas::{self, line, rectangle, text, with_hint};
 
-/// Pixels.
+/// Lengths in pixels.
 const LANE: f64 = 22.0;
 const BLOCK: f64 = 14.0;
 const LEFT: f64 = 70.0;
 const WIDTH: f64 = 900.0;
 const TOP: f64 = 40.0;
 
-/// Blue for giving, grey for waiting and taking, orange for anything else.
+/// The colour of a block: blue for sending, grey for waiting and receiving, orange for anything else.
 fn colour(name: &str) -> &'static str {
     match name {
         "send" | "notify" | "post" | "add" | "lend" => "#2b6cb0",
@@ -23,8 +23,8 @@ fn colour(name: &str) -> &'static str {
     }
 }
 
-/// The timeline of `trace` as SVG. Blue is giving, grey is waiting and taking; a hint on each block says
-/// what, with whom and when.
+/// The timeline of `trace` as SVG. Blue is sending, grey is waiting and receiving; a hint on each block names
+/// the call, the peer and the times.
 #[must_use]
 pub fn trace_svg(trace: &Trace, title: &str) -> String {
     let spans = trace.spans();

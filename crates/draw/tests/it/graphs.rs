@@ -22,7 +22,7 @@ fn jobs(n: usize, bytes: usize) -> Vec<Job> {
     for collective in Collective::WITH_ALGORITHMS {
         for algorithm in algorithms(collective) {
             let call = Call::new(collective, algorithm, 0, bytes).unwrap();
-            // Some are for a power of two alone.
+            // Some algorithms need a power of two of ranks.
             jobs.extend(Job::new(&call, &plans));
         }
     }
@@ -57,7 +57,7 @@ fn drawings_have_every_act_and_edge_and_the_critical_path() {
                 job.call()
             );
             let rects = svg.matches("<rect ").count();
-            // The ground, a column for each rank, a box for each act.
+            // There is a rectangle for the ground, one for each rank's column, and one for each act.
             assert_eq!(rects, 1 + n + graph.acts().len(), "{}", job.call());
             roxmltree::Document::parse(&svg).unwrap();
             let red = dot

@@ -1,4 +1,4 @@
-//! Pictures of plans and of graphs of the symbolic model: what they must contain.
+//! Pictures of plans and of graphs of the symbolic model contain all their parts.
 
 mod graphs;
 mod plans;

@@ -92,7 +92,7 @@ fn a_team_of_one_is_drawn() {
     assert!(drawing.dot().contains("r0 ["));
 }
 
-/// A barrier that goes in along a chain and out over a star.
+/// A barrier whose fan-in is a chain and whose fan-out is a star.
 fn two_trees(costs: &CostModel) -> Plan {
     let n = costs.n();
     let fan_in = Pattern::Chain.tree(costs, 0).unwrap();
@@ -135,7 +135,7 @@ rank 0 (PU 0, node 0) at 150
     let svg = drawing.svg();
     assert_eq!(svg.matches("<path class=\"edge").count(), 6);
     assert_eq!(svg.matches("<circle class=\"member").count(), 8);
-    // Three of the fan-in, the last of the fan-out.
+    // The chain has three messages of the fan-in, and the last one of the fan-out.
     assert_eq!(svg.matches("critical\" d=").count(), 4);
     let words = words(&svg);
     assert!(words.contains(&"fan-in".to_owned()) && words.contains(&"fan-out".to_owned()));
@@ -219,6 +219,6 @@ rank 0 (PU 0, node 0) at 0.0
             .count(),
         6
     );
-    // In: 20, 5, 9 and 9; out: 20 and 9.
+    // The fan-in costs 20 + 5 + 9 + 9, and the fan-out 20 + 9.
     assert_eq!(drawing.timeline().latency, 43.0 + 29.0);
 }

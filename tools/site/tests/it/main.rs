@@ -1,4 +1,4 @@
-//! The documents as a site, and the packages as a registry would get them.
+//! Tests of the site, of the README and the guide, and of the metadata of all packages.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Every member of the workspace has what its package needs: a readme, both licences, and metadata that names no place.
+//! Every member of the workspace has what its package needs: a readme, both licences, and metadata without addresses.
 
 use super::root;
 use serde_json::Value;
@@ -44,7 +44,7 @@ fn words(list: &Value) -> Vec<&str> {
     list.filter_map(Value::as_str).collect()
 }
 
-/// What a package lacks, as sentences.
+/// The properties that a package lacks, one text each.
 fn lacks(package: &Value) -> Vec<String> {
     let mut lacks = Vec::new();
     let mut must = |holds: bool, what: &str| {

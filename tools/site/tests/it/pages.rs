@@ -1,4 +1,4 @@
-//! No link of the site is dead, and every page is there.
+//! The site has no dead links, and all its pages.
 
 use super::root;
 use corecast_site::{Site, path};
@@ -30,7 +30,7 @@ fn attributes<'page>(page: &'page str, name: &str) -> Vec<&'page str> {
     values.map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
-/// The links of all pages that lead nowhere, each with its page.
+/// The dead links of all pages, each with its page.
 fn dead(pages: &BTreeMap<String, String>, files: &BTreeSet<String>) -> Vec<String> {
     let mut dead = Vec::new();
     for (page, text) in pages {

@@ -1,4 +1,4 @@
-//! What the README and the guide promise about themselves. That the programs of the README run is tested beside each language.
+//! The README is short, and its programs and those of the guide are parts of programs that other tests run.
 
 use super::{root, text};
 
@@ -19,7 +19,7 @@ fn it_is_short() {
     );
 }
 
-/// The program in the façade's own readme is a test of its documentation.
+/// The program of the README is that of the façade crate's readme, which runs as a documentation test.
 #[test]
 fn its_rust_program_is_that_of_the_facade() {
     let of_the_project = blocks(&text("README.md"), "rust");
@@ -31,7 +31,7 @@ fn its_rust_program_is_that_of_the_facade() {
 #[test]
 fn it_has_a_program_in_each_language() {
     let readme = text("README.md");
-    // The second program in C is the one for OpenMP.
+    // The second C program is the one for OpenMP.
     let c = blocks(&readme, "c");
     assert_eq!(c.len(), 2);
     assert!(c[0].contains("corecast.h") && c[1].contains("#pragma omp"));
@@ -40,7 +40,7 @@ fn it_has_a_program_in_each_language() {
     }
 }
 
-/// Programs of the guide, or the parts of them that are shown, are those of an example or of the README, which run.
+/// Each program in the guide is a part of an example or of the README, which tests run.
 #[test]
 fn programs_of_the_guide_are_those_that_run() {
     let mut running = vec![text("README.md")];
