@@ -21,7 +21,7 @@ use crate::limits::Limits;
 use crate::pinning::{Pinning, try_pinning};
 use crate::program::Program;
 
-/// How long processors are kept busy to see what the host takes from them.
+/// How long processors are kept busy to measure the time that the host takes from them.
 const STEAL_WATCH: Duration = Duration::from_millis(400);
 /// The most processors that are watched: a host that takes time takes it from any.
 const STEAL_PUS_MAX: usize = 8;

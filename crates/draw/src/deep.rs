@@ -57,7 +57,7 @@ pub fn figure(figure: &Figure) -> String {
     format!("{:.digits$} ±{:.digits$}", figure.value, figure.half_width)
 }
 
-/// A row for each place and state, a column for each level, as Tables 1 to 4 of Mencagli and others.
+/// A table with a row for each place and state, and a column for each level, as Tables 1 to 4 of Mencagli and others.
 fn latencies(out: &mut String, found: &Deep, access: Access, title: &str) {
     let mut groups: BTreeMap<(Near, State, Level), Vec<Figure>> = BTreeMap::new();
     for latency in found.latencies.iter().filter(|one| one.access == access) {

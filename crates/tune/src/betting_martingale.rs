@@ -21,7 +21,7 @@
 ///
 /// # Panics
 ///
-/// With more heads than tosses.
+/// If there are more heads than tosses.
 ///
 /// # Cost
 ///

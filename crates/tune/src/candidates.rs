@@ -23,7 +23,7 @@ pub fn name(algorithm: Asked) -> &'static str {
 pub struct Proposal {
     /// The algorithm.
     pub algorithm: Asked,
-    /// What the simulated machine says, in nanoseconds.
+    /// The predicted time in nanoseconds, where the model has one.
     pub predicted_ns: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ pub struct Proposal {
 pub struct LeftOut {
     /// The algorithm.
     pub algorithm: &'static str,
-    /// What the simulated machine says, in nanoseconds.
+    /// The predicted time in nanoseconds, where the model has one.
     pub predicted_ns: Option<f64>,
     /// Why it does not race.
     pub why: String,

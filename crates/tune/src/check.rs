@@ -116,7 +116,7 @@ impl Static {
 ///
 /// # Errors
 ///
-/// [`RaceFailed`].
+/// [`RaceFailed`] if a race cannot be run at all.
 pub fn check(
     racer: &mut dyn Racer,
     outcome: &Outcome,

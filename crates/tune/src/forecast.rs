@@ -58,7 +58,7 @@ impl Forecaster {
     ///
     /// # Errors
     ///
-    /// A machine that cannot be simulated.
+    /// The machine cannot be simulated.
     pub fn new(file: &MachineFile, threads: &[u32]) -> Result<Option<Self>, ForecastError> {
         let team = Modelled::new(file, threads).map_err(ForecastError::Machine)?;
         Ok(team.map(|team| Self {

@@ -267,7 +267,7 @@ struct Found<'a> {
     notes: &'a [String],
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,

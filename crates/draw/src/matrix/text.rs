@@ -80,7 +80,7 @@ fn summary_line(grid: &Grid, s: &Summary) -> String {
 /// Columns of a row's name, without the blank after it.
 const LABEL: usize = 4;
 
-/// How a cell is written.
+/// The form of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// A number with the half width of its interval, such as `57±3`.

@@ -67,9 +67,9 @@ enum Cell {
 /// The data that do not change while the lanes are written.
 struct Lanes<'a> {
     drawing: &'a Drawing<'a>,
-    /// For each rank, which of its busy times are on the critical chain.
+    /// For each busy time of each rank, whether it is on the critical chain.
     critical: Vec<Vec<bool>>,
-    /// Ranks of the chain, in order, without repetition.
+    /// The ranks of the critical chain in order, without repeated neighbours.
     chain: Vec<usize>,
     /// Whether members are left out.
     some: bool,

@@ -1,7 +1,6 @@
 //! Plots over axes: curves, bars, points, and rows of small plots.
 //!
-//! All of them take their axes from one small helper, `axes.rs`, with linear and logarithmic scales and
-//! round ticks.
+//! All plots share the axes of `axes.rs`, which have linear and logarithmic scales and round ticks.
 
 mod against;
 mod axes;

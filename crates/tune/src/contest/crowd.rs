@@ -14,7 +14,7 @@ use super::error::ContestError;
 ///
 /// # Errors
 ///
-/// Threads without costs.
+/// A thread has no costs, or the costs of the team make no model.
 pub fn lay(
     file: &MachineFile,
     threads: &[u32],

@@ -37,7 +37,7 @@ pub enum ContestError {
     /// The starts of the ranks could not be compared.
     #[error(transparent)]
     Start(#[from] ChoiceError),
-    /// Memory for queues could not be had.
+    /// Memory for queues could not be allocated.
     #[error(transparent)]
     Memory(#[from] SegmentError),
     /// The machine could not be measured beside the race.

@@ -44,7 +44,7 @@ impl Forecasts {
     ///
     /// # Errors
     ///
-    /// A machine that cannot be simulated.
+    /// The machine cannot be simulated.
     pub fn new(
         file: &MachineFile,
         basis: CostBasis,

@@ -60,7 +60,7 @@ pub fn fork_join(
 ///
 /// # Errors
 ///
-/// The ranks are not pinned to two hardware threads, memory for queues cannot be had, or the probe fails.
+/// The ranks are not pinned to two hardware threads, memory for queues cannot be allocated, or the probe fails.
 pub fn message(
     machine: Option<&Machine>,
     placements: &[CpuPlacement],

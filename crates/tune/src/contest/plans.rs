@@ -65,7 +65,7 @@ pub struct Contest<'a> {
     pub usable: usize,
     /// Whether each rank stays on its hardware thread.
     pub pinned: bool,
-    /// Whether each of Corecast's own races a second time, pinned nowhere.
+    /// Whether each of Corecast's own contestants races a second time, unpinned.
     pub also_free: bool,
     /// Which peers take part.
     pub peers: Option<Selection>,
@@ -110,7 +110,7 @@ pub struct Race {
 }
 
 impl Race {
-    /// How many of Corecast's own entrants were found wrong or failed.
+    /// How many of Corecast's own entrants gave wrong results or failed.
     pub fn wrong(&self) -> usize {
         self.comparison.failed(Role::Corecast)
     }
@@ -172,7 +172,7 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     ///
-    /// Hardware threads that this process may not use.
+    /// This process may not use the hardware threads.
     pub fn placements(&self) -> Result<Vec<CpuPlacement>> {
         match self.pinned {
             true => pinned(&self.team.threads),
@@ -189,8 +189,7 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     ///
-    /// Hardware threads that this process may not use; a pattern that cannot do the operation; a team that
-    /// cannot be made.
+    /// This process may not use the hardware threads, a pattern cannot do the operation, or a team cannot be made.
     pub fn any_plans(&self) -> Result<Plans> {
         let candidates = self.candidates(Collective::Broadcast)?;
         let first = candidates.into_iter().next().ok_or(ContestError::NoPlan)?;
@@ -206,8 +205,7 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     ///
-    /// Hardware threads that this process may not use; a pattern that cannot do the operation; a
-    /// team that cannot be made.
+    /// This process may not use the hardware threads, a pattern cannot do the operation, or a team cannot be made.
     pub fn race(
         &self,
         collective: Collective,
@@ -217,12 +215,11 @@ impl<'a> Contest<'a> {
         self.race_among(collective, self.candidates(collective)?, settings, progress)
     }
 
-    /// Races barriers of `candidates` and nobody else.
+    /// Races barriers of `candidates` alone.
     ///
     /// # Errors
     ///
-    /// Hardware threads that this process may not use; a pattern that cannot do the operation; a team that
-    /// cannot be made.
+    /// This process may not use the hardware threads, a pattern cannot do the operation, or a team cannot be made.
     pub fn race_alone(&self, candidates: Vec<Candidate>, settings: &Settings) -> Result<Race> {
         let contestant = |candidate| self.contestant(Collective::Barrier, candidate);
         let entrants = candidates.iter().map(contestant);
@@ -241,8 +238,7 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     ///
-    /// Hardware threads that this process may not use; a pattern that cannot do the operation; a team that
-    /// cannot be made.
+    /// This process may not use the hardware threads, a pattern cannot do the operation, or a team cannot be made.
     pub fn race_among(
         &self,
         collective: Collective,

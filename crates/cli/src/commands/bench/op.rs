@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use corecast_bench::sized::Operation;
 
-/// What is raced.
+/// The operations or programs that race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpArg {
     One(Operation),

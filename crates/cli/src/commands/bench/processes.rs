@@ -13,7 +13,7 @@ use crate::options::Global;
 ///
 /// # Errors
 ///
-/// The system does not say where this command lies.
+/// The path of this command's own executable is unknown.
 pub(super) fn session(placements: &[CpuPlacement]) -> Result<Session> {
     session_in(placements, Vec::new())
 }
@@ -22,7 +22,7 @@ pub(super) fn session(placements: &[CpuPlacement]) -> Result<Session> {
 ///
 /// # Errors
 ///
-/// The system does not say where this command lies.
+/// The path of this command's own executable is unknown.
 pub(crate) fn session_in(
     placements: &[CpuPlacement],
     environment: Vec<(String, String)>,
