@@ -18,7 +18,7 @@ pub struct Conditions {
     quota_too_small: bool,
     /// How members would wait; absent for other machines.
     waits: Option<corecast::Waits>,
-    /// The fence that orders notifications with sleeping members; absent for other machines.
+    /// A sentence that says whether waking a sleeping member costs a memory fence; absent for other machines.
     fence: Option<&'static str>,
     /// The NUMA nodes of the members' lines; absent for other machines.
     lines: Option<corecast::NumaPlacement>,

@@ -1,5 +1,5 @@
 //! `corecast` without a command: measures this machine, plans, races the best plans of each
-//! operation, barriers also against peers such as OpenMP, and saves costs and winners.
+//! operation, barriers also against peers, and saves costs and winners.
 
 use std::fmt::Write;
 use std::path::PathBuf;

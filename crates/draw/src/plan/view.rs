@@ -16,7 +16,7 @@ pub(super) struct View<'a> {
     pub(super) grouped: bool,
     /// The direction of messages: from the root in a broadcast, to it in a reduction, both ways in a barrier.
     pub(super) direction: Operation,
-    /// Time at which each rank has its data.
+    /// Time at which each rank has what it waits for: the value, all values of its subtree, or the permission to leave.
     pub(super) avail: Vec<f64>,
     /// Whether the message between each rank and its parent is on the critical chain.
     pub(super) critical: Vec<bool>,

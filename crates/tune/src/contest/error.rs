@@ -34,7 +34,7 @@ pub enum ContestError {
     /// The race itself failed.
     #[error(transparent)]
     Race(#[from] RaceError),
-    /// The starts of the ranks could not be compared.
+    /// The ways to start an operation could not be compared.
     #[error(transparent)]
     Start(#[from] ChoiceError),
     /// Memory for queues could not be allocated.

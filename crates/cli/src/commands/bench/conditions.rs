@@ -27,8 +27,8 @@ pub(super) enum StartArg {
 ///
 /// # Errors
 ///
-/// A window is asked for where ranks share hardware threads, `--cache` is neither a word nor a size, or the starts
-/// could not be compared.
+/// A window is asked for where ranks share hardware threads, `--cache` is neither a word nor a size, or the ways to
+/// start could not be compared.
 pub(super) fn find(
     (start, cache): (StartArg, &str),
     oversubscribed: bool,
