@@ -2,7 +2,7 @@
 //! says must be in them afterwards.
 
 use super::draw::{Of, Step, What, typed};
-use super::element::{By, Element, Fold};
+use super::element::{By, Element, Fold, add, bytewise, then};
 use super::mixed;
 use corecast_collectives::Parts;
 use corecast_team::{Failure, Member, Overlap, Request};
@@ -113,11 +113,13 @@ struct Typed<T: Element> {
     operator: By<T>,
 }
 
-/// The data of `rank`, for rank `to` if that matters.
+/// The data of `rank`, for rank `to` if that matters. Random bytes, filled at once: most of what a program computes is
+/// this.
 fn data<T: Element>(step: &Step, rank: usize, to: usize, len: usize) -> Vec<T> {
-    let first = mixed(&[step.seed, rank as u64, to as u64]);
-    let word = |index| mixed(&[first.wrapping_add(index as u64)]);
-    (0..len).map(|index| T::any(word(index))).collect()
+    let mut rng = fastrand::Rng::with_seed(mixed(&[step.seed, rank as u64, to as u64]));
+    let mut data = vec![T::zeroed(); len];
+    rng.fill(bytemuck::cast_slice_mut(&mut data));
+    data
 }
 
 /// The arrays of `ranks`, combined in a loop.
@@ -128,9 +130,18 @@ fn folded<T: Element>(step: &Step, mut ranks: Range<usize>, len: usize, fold: Fo
     };
     for rank in ranks {
         let with: Vec<T> = data(step, rank, 0, len);
-        sum.iter_mut()
-            .zip(with)
-            .for_each(|(a, b)| *a = T::one(fold, *a, b));
+        let bytes = (bytemuck::cast_slice_mut(&mut sum), bytemuck::cast_slice(&with));
+        match fold {
+            Fold::Bytes => bytewise(bytes.0, bytes.1, add),
+            Fold::Then => bytewise(bytes.0, bytes.1, then),
+            _ => {
+                let mut at = 0;
+                while at < len {
+                    sum[at] = T::one(fold, sum[at], with[at]);
+                    at += 1;
+                }
+            }
+        }
     }
     sum
 }
@@ -141,7 +152,7 @@ impl<T: Element> Typed<T> {
         let mine = || data::<T>(step, me, 0, len);
         let junk = |len: usize| vec![T::any(mixed(&[shift, 9])); len];
         let all_ranks = |sum_len: usize| folded::<T>(step, 0..n, sum_len, fold);
-        let joined = |parts: &mut dyn Iterator<Item = Vec<T>>| parts.flatten().collect::<Vec<T>>();
+        let joined = |parts: &mut dyn Iterator<Item = Vec<T>>| parts.collect::<Vec<_>>().concat();
         // The counts of an operation with a root, or whose counts all ranks share.
         let counts = || (0..n).map(|rank| step.count(rank, n)).collect::<Vec<_>>();
         let (mut give, mut take) = (Layout::default(), Layout::default());

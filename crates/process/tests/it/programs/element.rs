@@ -66,31 +66,45 @@ impl<T: Pod> Operator<T> for By<T> {
     }
 }
 
-fn bytewise<T: Pod>(mut a: T, b: T, one: fn(u8, u8) -> u8) -> T {
-    let bytes = bytemuck::bytes_of_mut(&mut a).iter_mut();
-    bytes
-        .zip(bytemuck::bytes_of(&b))
-        .for_each(|(a, b)| *a = one(*a, *b));
+/// Combines all bytes of two arrays, which are of one length. A plain loop, because tests are not optimised.
+pub(crate) fn bytewise(into: &mut [u8], with: &[u8], one: fn(u8, u8) -> u8) {
+    let mut at = 0;
+    while at < into.len() {
+        into[at] = one(into[at], with[at]);
+        at += 1;
+    }
+}
+
+/// Combines two elements byte by byte.
+fn elementwise<T: Pod>(mut a: T, b: T, one: fn(u8, u8) -> u8) -> T {
+    bytewise(bytemuck::bytes_of_mut(&mut a), bytemuck::bytes_of(&b), one);
     a
 }
 
-fn add<T: Pod>(a: T, b: T) -> T {
-    bytewise(a, b, u8::wrapping_add)
+/// Adds two bytes.
+pub(crate) fn add(a: u8, b: u8) -> u8 {
+    a.wrapping_add(b)
 }
 
 /// Composes maps x ↦ a·x + b modulo 16, with a in the upper half of a byte: first one map, then the
 /// other.
-fn then<T: Pod>(a: T, b: T) -> T {
-    bytewise(a, b, |f, g| {
-        let (f_a, f_b, g_a, g_b) = (f >> 4, f & 15, g >> 4, g & 15);
-        ((f_a * g_a % 16) << 4) | ((f_b * g_a + g_b) % 16)
-    })
+pub(crate) fn then(f: u8, g: u8) -> u8 {
+    let (f_a, f_b, g_a, g_b) = (f >> 4, f & 15, g >> 4, g & 15);
+    (f_a.wrapping_mul(g_a) << 4) | (f_b.wrapping_mul(g_a).wrapping_add(g_b) & 15)
+}
+
+fn elements_added<T: Pod>(a: T, b: T) -> T {
+    elementwise(a, b, add)
+}
+
+fn elements_composed<T: Pod>(a: T, b: T) -> T {
+    elementwise(a, b, then)
 }
 
 fn closure<T: Element>(fold: Fold) -> &'static dyn Operator<T> {
     match fold {
-        Fold::Then => &Ordered(then::<T> as fn(T, T) -> T),
-        _ => &(add::<T> as fn(T, T) -> T),
+        Fold::Then => &Ordered(elements_composed::<T> as fn(T, T) -> T),
+        _ => &(elements_added::<T> as fn(T, T) -> T),
     }
 }
 
@@ -112,8 +126,8 @@ macro_rules! integers {
                     Fold::Min => if b < a { b } else { a },
                     Fold::Max => if b > a { b } else { a },
                     Fold::Xor => a ^ b,
-                    Fold::Bytes => add(a, b),
-                    Fold::Then => then(a, b),
+                    Fold::Bytes => elements_added(a, b),
+                    Fold::Then => elements_composed(a, b),
                 }
             }
 
@@ -149,8 +163,8 @@ macro_rules! bytes {
 
             fn one(fold: Fold, a: Self, b: Self) -> Self {
                 match fold {
-                    Fold::Then => then(a, b),
-                    _ => add(a, b),
+                    Fold::Then => elements_composed(a, b),
+                    _ => elements_added(a, b),
                 }
             }
 
