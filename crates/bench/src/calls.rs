@@ -6,9 +6,10 @@
 
 use crate::cpu_placement::{self, CpuPlacement};
 use crate::race::{self, Entrant, RaceError, Settings};
-use crate::sized::{ELEMENT_BYTES, Operation, Task, Threads, Trial};
+use crate::sized::{ELEMENT_BYTES, Task, Threads, Trial};
 use corecast_collectives::Plans;
 use corecast_collectives::operator::{Operator, Sum};
+use corecast_model::Collective;
 use corecast_team::TeamError;
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -65,21 +66,21 @@ const SAMPLES: usize = 101;
 /// # Examples
 ///
 /// ```
-/// use corecast_bench::sized::Operation;
+/// use corecast_model::Collective;
 /// use corecast_bench::{calls, cpu_placement};
 /// use corecast_collectives::Plans;
 /// use corecast_plan::Pattern;
 ///
 /// let one = corecast_model::synthetic("core:1")?;
 /// let plans = Plans::of_pattern(one.costs(), Pattern::Binomial, Some(0))?;
-/// let calls = calls::measure(&plans, &cpu_placement::free(1), &[Operation::Broadcast])?;
+/// let calls = calls::measure(&plans, &cpu_placement::free(1), &[Collective::Broadcast])?;
 /// assert!(calls.ns["broadcast"] > 0.0 && calls.copy > 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn measure(
     plans: &Plans,
     placements: &[CpuPlacement],
-    operations: &[Operation],
+    operations: &[Collective],
 ) -> Result<Calls, CallsError> {
     assert!(!placements.is_empty(), "a placement at least");
     let settings = Settings {
@@ -95,7 +96,7 @@ pub fn measure(
     for &placement in placements {
         for &operation in operations {
             let bytes = match operation {
-                Operation::Barrier => 0,
+                Collective::Barrier => 0,
                 _ => ELEMENT_BYTES,
             };
             let task = Task {

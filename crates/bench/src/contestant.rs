@@ -22,7 +22,7 @@ mod lines;
 mod member;
 mod teams;
 
-pub use collective::{Collective, CollectiveError, ELEMENT_BYTES};
+pub use collective::{ELEMENT_BYTES, PLANNED, method};
 pub use teams::{Contestant, Exercise};
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};

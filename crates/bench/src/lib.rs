@@ -69,7 +69,7 @@ pub mod summary;
 pub mod table;
 
 pub use comparison::{Comparison, Entry, Forecast, Status};
-pub use contestant::{Collective, Contestant, Exercise};
+pub use contestant::{Contestant, Exercise};
 pub use engine::{Engine, Flaw, Member, Role};
 pub use external::External;
 pub use race::{Entrant, Progress, RaceError, Settings};

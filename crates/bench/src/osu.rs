@@ -14,8 +14,8 @@
 //! less where ranks leave an operation early.
 
 use crate::comparison::Comparison;
-use crate::sized::Operation;
 use crate::table::places;
+use corecast_model::Collective;
 use std::fmt::Write;
 
 /// Renders comparisons of one operation at several sizes, or of barriers.
@@ -30,7 +30,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
         .map_or(&*first.title, |task| task.operation.name());
     let sized = first
         .task
-        .is_some_and(|task| task.operation != Operation::Barrier);
+        .is_some_and(|task| task.operation != Collective::Barrier);
     let mut text = String::new();
     for (name, setting) in labels(comparisons) {
         let mut rows = String::new();
@@ -96,7 +96,7 @@ mod tests {
     use crate::engine::Role;
     use crate::sized::{RankTimes, Task};
 
-    fn comparison(operation: Operation, bytes: usize, times: &[RankTimes]) -> Comparison {
+    fn comparison(operation: Collective, bytes: usize, times: &[RankTimes]) -> Comparison {
         let entry = |name: &str, rank_times: &[RankTimes]| Entry {
             setting: "pinned".to_owned(),
             operations: 300,
@@ -126,8 +126,8 @@ mod tests {
     fn sizes_are_rows_and_rounds_give_medians() {
         let three = [times(1500.0), times(9000.0), times(2000.0)];
         let (short, long) = (
-            comparison(Operation::Reduce, 8, &three),
-            comparison(Operation::Reduce, 4096, &three[..1]),
+            comparison(Collective::Reduce, 8, &three),
+            comparison(Collective::Reduce, 4096, &three[..1]),
         );
         let text = render(&[&short, &long]);
         let lines: Vec<&str> = text.lines().collect();
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn barriers_have_no_size() {
-        let text = render(&[&comparison(Operation::Barrier, 0, &[times(1000.0)])]);
+        let text = render(&[&comparison(Collective::Barrier, 0, &[times(1000.0)])]);
         assert!(text.contains("\n# Avg Latency(us)"), "{text}");
         assert!(
             text.contains("\n             1.00              0.50              1.50         300\n")

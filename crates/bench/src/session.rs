@@ -34,8 +34,9 @@ pub use launch::{FOLDER, Launch};
 pub use rank::serve;
 
 use crate::engine::Role;
-use crate::sized::{Conditions, Operation, RankTimes, Stamp, Task, sum_of_maxima};
+use crate::sized::{Conditions, RankTimes, Stamp, Task, sum_of_maxima};
 use answer::RankAnswer;
+use corecast_model::Collective;
 use running::Running;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -193,7 +194,7 @@ impl Session {
             }
         }
         let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
-        let back_to_back = task.operation == Operation::Barrier;
+        let back_to_back = task.operation == Collective::Barrier;
         Ok(Timed {
             took: Duration::from_nanos(sum_of_maxima(&slices)),
             operations,

@@ -91,7 +91,7 @@ fn size(bytes: usize) -> String {
 mod tests {
     use super::*;
     use crate::comparison::{Status, made};
-    use crate::sized::Operation;
+    use corecast_model::Collective;
 
     fn comparison(bytes: usize, own: Status) -> Comparison {
         let mpi = |setting: &str, ns| Entry {
@@ -100,7 +100,7 @@ mod tests {
         };
         Comparison {
             task: Some(Task {
-                operation: Operation::Reduce,
+                operation: Collective::Reduce,
                 ranks: 2,
                 bytes,
             }),

@@ -186,7 +186,7 @@ impl fmt::Display for Collective {
 
 /// The text is the name of no collective.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no operation is called '{0}': take one of {names}", names = Collective::ALL.map(Collective::name).join(", "))]
+#[error("operation {0:?} is unknown: use one of {names}", names = Collective::ALL.map(Collective::name).join(", "))]
 pub struct UnknownCollective(pub String);
 
 impl FromStr for Collective {
@@ -214,6 +214,10 @@ mod tests {
         assert_eq!(Collective::of_number(0), None);
         assert_eq!(Collective::of_number(17), None);
         let error = "gossip".parse::<Collective>().unwrap_err();
-        assert!(error.to_string().contains("'gossip': take one of barrier"));
+        assert!(
+            error
+                .to_string()
+                .contains("operation \"gossip\" is unknown: use one of barrier")
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! The algorithms that race: of those that the team can run, the few with the best predicted times.
 
 use crate::predict::Predict;
-use corecast_bench::sized::Operation;
 use corecast_collectives::preferences::TeamOutline;
 use corecast_collectives::registry::{ALL_LINES_RANKS_MAX, Need};
 use corecast_collectives::{Algorithms, MESH_RANKS_MAX, Plans, entry};
+use corecast_model::Collective;
 use serde::Serialize;
 
 /// An algorithm that may race; `None` stands for the built-in choice, which a team runs if none is asked for.
@@ -59,8 +59,8 @@ const SAME: f64 = 1e-6;
 pub const SHORT_BYTES_MAX: usize = 16 << 10;
 
 /// The names of an operation's algorithms.
-pub fn algorithms(operation: Operation) -> Vec<&'static str> {
-    Algorithms::names(operation.form_of().name()).expect("one of Operation::CHOSEN")
+pub fn algorithms(operation: Collective) -> Vec<&'static str> {
+    Algorithms::names(operation.algorithms_of().name()).expect("one of Collective::WITH_ALGORITHMS")
 }
 
 /// Adds a request: this algorithm for this operation, whatever the length.
@@ -68,7 +68,7 @@ pub fn algorithms(operation: Operation) -> Vec<&'static str> {
 /// # Panics
 ///
 /// If the operation has no such algorithm.
-pub fn ask(algorithms: &mut Algorithms, operation: Operation, algorithm: Asked) {
+pub fn ask(algorithms: &mut Algorithms, operation: Collective, algorithm: Asked) {
     let asked = algorithms.ask(operation.name(), &[(usize::MAX, algorithm)]);
     asked.expect("an algorithm's name");
 }
@@ -76,7 +76,7 @@ pub fn ask(algorithms: &mut Algorithms, operation: Operation, algorithm: Asked) 
 /// Why a team over these plans cannot run an algorithm, or runs another one in its place; `None` if it runs it.
 ///
 /// The registry of algorithms lists what each needs.
-pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<String> {
+pub fn unable(operation: Collective, algorithm: &str, plans: &Plans) -> Option<String> {
     let n = plans.len();
     let mesh = n <= MESH_RANKS_MAX;
     let packages = plans.packages().map_or(1, |packages| {
@@ -97,7 +97,7 @@ pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<St
         Need::Mesh if !mesh => needs("links between all ranks, which teams of up to 64 have"),
         _ => None,
     };
-    let collective = operation.form_of().name().parse().ok()?;
+    let collective = operation.algorithms_of().name().parse().ok()?;
     let known = entry(collective, algorithm)?;
     known.needs.iter().find_map(missing)
 }
@@ -107,7 +107,7 @@ pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<St
 pub fn runs(
     setting: &TeamOutline<'_>,
     base: &Algorithms,
-    operation: Operation,
+    operation: Collective,
     bytes: usize,
     algorithm: Asked,
 ) -> &'static str {
@@ -118,9 +118,9 @@ pub fn runs(
 
 /// `base` with the request for one operation replaced. A request for barriers holds in all races, so `None` does not
 /// replace that one.
-pub(crate) fn with(base: &Algorithms, operation: Operation, algorithm: Asked) -> Algorithms {
+pub(crate) fn with(base: &Algorithms, operation: Collective, algorithm: Asked) -> Algorithms {
     let mut algorithms = *base;
-    if operation != Operation::Barrier || algorithm.is_some() {
+    if operation != Collective::Barrier || algorithm.is_some() {
         ask(&mut algorithms, operation, algorithm);
     }
     algorithms
@@ -130,7 +130,7 @@ pub(crate) fn with(base: &Algorithms, operation: Operation, algorithm: Asked) ->
 /// built-in choice, the `most` − 1 others with the best times in `model`, and those without a prediction. Of
 /// [long](SHORT_BYTES_MAX) data all race but those predicted to take four times as long as the best.
 pub fn candidate_set(
-    operation: Operation,
+    operation: Collective,
     bytes: usize,
     setting: &TeamOutline<'_>,
     base: &Algorithms,
@@ -219,7 +219,7 @@ mod tests {
                     ..TeamOutline::new(&plans)
                 };
                 let base = Algorithms::default();
-                for operation in Operation::CHOSEN {
+                for operation in Collective::WITH_ALGORITHMS {
                     for bytes in [0, 8, 512, 32 << 10, 4 << 20] {
                         let candidate_set =
                             candidate_set(operation, bytes, &setting, &base, &Unknown, 8);

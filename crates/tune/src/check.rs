@@ -5,10 +5,11 @@ use crate::outcome::{Outcome, Tuned};
 use crate::racer::{Contender, Form, RaceFailed, Racer, Subject};
 use crate::search_space::SearchSpace;
 use crate::sequential_test::{Rules, SequentialTest};
-use corecast_bench::sized::{Operation, Task};
+use corecast_bench::sized::Task;
 use corecast_bench::stats;
 use corecast_collectives::Algorithms;
 use corecast_collectives::preferences::TeamOutline;
+use corecast_model::Collective;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,8 +128,8 @@ pub fn check(
 ) -> Result<Vec<Checked>, RaceFailed> {
     let mut base = search_space.algorithms;
     for tuned in &outcome.operations {
-        if tuned.operation == Operation::Barrier {
-            candidates::ask(&mut base, Operation::Barrier, tuned.algorithm(0));
+        if tuned.operation == Collective::Barrier {
+            candidates::ask(&mut base, Collective::Barrier, tuned.algorithm(0));
         }
     }
     let setting = search_space.setting(&outcome.plans);
@@ -185,7 +186,7 @@ const REPLICATE_TIME_LEAST: Duration = Duration::from_millis(5);
 
 /// The race of a tuned choice against the other algorithms.
 struct Trial {
-    operation: Operation,
+    operation: Collective,
     bytes: usize,
     subject: Subject,
     /// The algorithms of `contenders`, the tuned choice first.
@@ -289,7 +290,7 @@ impl Trial {
 /// The algorithms that race, the tuned choice first, and those left out, each with the reason: the team cannot run
 /// it, or one that races runs the same.
 fn rivals(
-    operation: Operation,
+    operation: Collective,
     bytes: usize,
     chosen: Asked,
     setting: &TeamOutline<'_>,

@@ -7,7 +7,7 @@
 //! the slow algorithm against the remedies decides.
 
 use crate::candidates::Asked;
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub const SLACK: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
     /// The slow operation.
-    pub operation: Operation,
+    pub operation: Collective,
     /// Its size.
     pub bytes: usize,
     /// Its median time, in nanoseconds.
@@ -94,11 +94,11 @@ impl Table {
     }
 
     /// Sets the algorithm and time of an operation at a size.
-    pub fn set(&mut self, operation: Operation, bytes: usize, asked: Asked, time: Time) {
+    pub fn set(&mut self, operation: Collective, bytes: usize, asked: Asked, time: Time) {
         self.times.insert((operation.name(), bytes), (asked, time));
     }
 
-    fn get(&self, operation: Operation, bytes: usize) -> Option<Time> {
+    fn get(&self, operation: Collective, bytes: usize) -> Option<Time> {
         self.times
             .get(&(operation.name(), bytes))
             .map(|(_, time)| *time)
@@ -106,13 +106,13 @@ impl Table {
 
     /// The time at the least known size of at least `bytes`. It bounds the time of `bytes` from above, as fewer bytes
     /// take no longer.
-    fn at_least(&self, operation: Operation, bytes: usize) -> Option<Time> {
+    fn at_least(&self, operation: Collective, bytes: usize) -> Option<Time> {
         let name = operation.name();
         let mut above = self.times.range((name, bytes)..=(name, usize::MAX));
         above.next().map(|(_, (_, time))| *time)
     }
 
-    fn sizes(&self, operation: Operation) -> Vec<(usize, Asked, Time)> {
+    fn sizes(&self, operation: Collective) -> Vec<(usize, Asked, Time)> {
         let name = operation.name();
         let all = self.times.range((name, 0)..=(name, usize::MAX));
         all.map(|((_, bytes), (asked, time))| (*bytes, *asked, *time))
@@ -123,7 +123,7 @@ impl Table {
     pub fn suspects(&self) -> Vec<Suspect> {
         let mut found = Vec::new();
         self.barrier(&mut found);
-        for operation in Operation::CHOSEN {
+        for operation in Collective::WITH_ALGORITHMS {
             for (bytes, _, time) in self.sizes(operation) {
                 found.extend(self.in_parts(operation, bytes, time));
             }
@@ -135,44 +135,44 @@ impl Table {
     /// Guideline: a barrier is not slower than an allreduce of one word.
     fn barrier(&self, found: &mut Vec<Suspect>) {
         let (Some(barrier), Some(mut bound)) = (
-            self.get(Operation::Barrier, 0),
-            self.get(Operation::Allreduce, 8),
+            self.get(Collective::Barrier, 0),
+            self.get(Collective::Allreduce, 8),
         ) else {
             return;
         };
         let mut said = "an allreduce of 8 bytes".to_owned();
         if self.barriers_are_followed {
-            let Some(broadcast) = self.get(Operation::Broadcast, 8) else {
+            let Some(broadcast) = self.get(Collective::Broadcast, 8) else {
                 return;
             };
             bound = bound.and(broadcast);
             said += ", each with a broadcast behind it";
         }
         let remedies = ["dissemination", "tree", "m-way", "groups", "counter"].map(Some);
-        let barrier = (Operation::Barrier, 0, barrier);
+        let barrier = (Collective::Barrier, 0, barrier);
         found.extend(suspect(barrier, bound, said, remedies.into()));
     }
 
     /// Guideline: an operation is not slower than others that together do its work.
-    fn in_parts(&self, operation: Operation, bytes: usize, time: Time) -> Option<Suspect> {
+    fn in_parts(&self, operation: Collective, bytes: usize, time: Time) -> Option<Suspect> {
         let n = self.ranks;
-        let (parts, remedy): (Vec<(Operation, usize)>, &'static str) = match operation {
-            Operation::Allreduce => (
-                vec![(Operation::Reduce, bytes), (Operation::Broadcast, bytes)],
+        let (parts, remedy): (Vec<(Collective, usize)>, &'static str) = match operation {
+            Collective::Allreduce => (
+                vec![(Collective::Reduce, bytes), (Collective::Broadcast, bytes)],
                 "trees",
             ),
-            Operation::Allgather => (
+            Collective::Allgather => (
                 vec![
-                    (Operation::Gather, bytes),
-                    (Operation::Broadcast, bytes * n),
+                    (Collective::Gather, bytes),
+                    (Collective::Broadcast, bytes * n),
                 ],
                 "trees",
             ),
-            Operation::ReduceScatter => (vec![(Operation::Reduce, bytes); n], "trees"),
-            Operation::Broadcast => {
+            Collective::ReduceScatter => (vec![(Collective::Reduce, bytes); n], "trees"),
+            Collective::Broadcast => {
                 let part = bytes.div_ceil(n);
                 (
-                    vec![(Operation::Scatter, part), (Operation::Allgather, part)],
+                    vec![(Collective::Scatter, part), (Collective::Allgather, part)],
                     "scattered",
                 )
             }
@@ -187,14 +187,14 @@ impl Table {
             bound = bound.and(self.at_least(part, bytes)?);
         }
         let said = match operation {
-            Operation::ReduceScatter => format!("a reduce to each of {n} ranks"),
+            Collective::ReduceScatter => format!("a reduce to each of {n} ranks"),
             _ => format!("{} and {}", parts[0].0, parts[1].0),
         };
         suspect((operation, bytes, time), bound, said, vec![Some(remedy)])
     }
 
     /// Guideline: more bytes are not faster than fewer.
-    fn monotone(&self, operation: Operation, found: &mut Vec<Suspect>) {
+    fn monotone(&self, operation: Collective, found: &mut Vec<Suspect>) {
         let sizes = self.sizes(operation);
         for (at, &(bytes, asked, time)) in sizes.iter().enumerate() {
             let larger = sizes[at + 1..].iter();
@@ -214,7 +214,7 @@ impl Table {
 
 /// A suspicion, if the intervals and some slack do not explain it.
 fn suspect(
-    (operation, bytes, time): (Operation, usize, Time),
+    (operation, bytes, time): (Collective, usize, Time),
     bound: Time,
     said: String,
     remedies: Vec<Asked>,
@@ -233,7 +233,7 @@ fn suspect(
 mod tests {
     use super::*;
 
-    fn table(times: &[(Operation, usize, Asked, f64)]) -> Table {
+    fn table(times: &[(Collective, usize, Asked, f64)]) -> Table {
         let mut table = Table::new(2);
         for &(operation, bytes, asked, ns) in times {
             let time = Time {
@@ -246,7 +246,7 @@ mod tests {
         table
     }
 
-    use Operation::{
+    use Collective::{
         Allgather, Allreduce, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter,
     };
 

@@ -4,8 +4,9 @@ use crate::racer::{Contender, RaceFailed, Racer, Subject, Synchrony};
 use crate::sequential_test::SequentialTest;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::race::{self, Ruling};
-use corecast_bench::sized::{Library, Operation, Player, Task, Threads, Trial};
+use corecast_bench::sized::{Library, Player, Task, Threads, Trial};
 use corecast_bench::{Entrant, Role, Settings, Status};
+use corecast_model::Collective;
 use corecast_team::Options;
 use corecast_wire::WaitConfig;
 use std::time::{Duration, Instant};
@@ -77,7 +78,7 @@ impl<'a> Hardware<'a> {
         let task = match subject {
             Subject::Task(task) => task,
             Subject::BarrierThenBroadcast { ranks } => Task {
-                operation: Operation::Broadcast,
+                operation: Collective::Broadcast,
                 ranks,
                 bytes: corecast_bench::sized::ELEMENT_BYTES,
             },
@@ -94,7 +95,7 @@ impl<'a> Hardware<'a> {
             }
             Subject::BarrierThenBroadcast { ranks } => {
                 let barrier = Task {
-                    operation: Operation::Barrier,
+                    operation: Collective::Barrier,
                     ranks,
                     bytes: 0,
                 };
@@ -152,7 +153,7 @@ impl Replicate<'_> {
                 entrant(&contenders[at]).unwrap_or_else(absent)
             })
             .collect();
-        let waits = self.strict && subject.operation() != Operation::Barrier;
+        let waits = self.strict && subject.operation() != Collective::Barrier;
         let settings = settings(subject, waits, self.limit);
         let title = subject.to_string();
         let ruling = |samples: &[Option<f64>]| {
@@ -191,7 +192,7 @@ impl Replicate<'_> {
 }
 
 /// The largest power of two of bytes at which the buffers of `operation` stay within [`FOOTPRINT_MAX`].
-pub(crate) fn bytes_max(operation: Operation, ranks: usize) -> usize {
+pub(crate) fn bytes_max(operation: Collective, ranks: usize) -> usize {
     let fits = |&bytes: &usize| {
         let task = Task {
             operation,
@@ -231,7 +232,7 @@ impl Racer for Hardware<'_> {
         (self.interrupted)()
     }
 
-    fn bytes_max(&self, operation: Operation) -> usize {
+    fn bytes_max(&self, operation: Collective) -> usize {
         bytes_max(operation, self.placements.len())
     }
 }

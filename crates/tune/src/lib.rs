@@ -30,8 +30,9 @@
 //! # Examples
 //!
 //! ```
-//! use corecast_bench::{cpu_placement, sized::Operation};
+//! use corecast_bench::cpu_placement;
 //! use corecast_collectives::{Algorithms, Plans};
+//! use corecast_model::Collective;
 //! use corecast_team::Options;
 //! use corecast_plan::patterns;
 //! use corecast_tune::{hardware::Hardware, search_space::SearchSpace, predict::Unknown, tuner::{TuneRequest, tune}};
@@ -50,7 +51,7 @@
 //!     wait_configs: Vec::new(),
 //! };
 //! let request = TuneRequest {
-//!     operations: vec![Operation::Allgather],
+//!     operations: vec![Collective::Allgather],
 //!     sizes: vec![8],
 //!     budget: Duration::from_millis(300),
 //!     ..TuneRequest::default()

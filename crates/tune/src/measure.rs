@@ -3,8 +3,8 @@
 use corecast::store::{Store, Stored};
 use corecast_bench::calls::{self, CallsError};
 use corecast_bench::cpu_placement::CpuPlacement;
-use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
+use corecast_model::Collective;
 use corecast_model::{FileError, Machine, MachineFile};
 use corecast_plan::patterns;
 use corecast_probe::deep::{DeepConfig, Scope, deep};
@@ -39,7 +39,7 @@ const CALLERS: usize = 2;
 pub fn with_calls(
     measurement: &Measurement,
     basis: Basis,
-    operations: &[Operation],
+    operations: &[Collective],
 ) -> Result<MachineFile, MeasureError> {
     let file = measurement.to_machine_file_on(basis);
     let file = file.map_err(MeasureError::Machine)?;
@@ -82,7 +82,7 @@ pub fn with_waits(file: MachineFile, store: Option<&Store>) -> Result<MachineFil
 pub fn now(
     machine: &Machine,
     threads: &[u32],
-    operations: &[Operation],
+    operations: &[Collective],
 ) -> Result<MachineFile, MeasureError> {
     let measurement = pairwise(&Config::new(threads.to_vec()), machine, |_| ())?;
     with_calls(&measurement, Basis::OneWay, operations)

@@ -68,11 +68,11 @@ impl Modelled {
 #[cfg(test)]
 mod tests {
     use crate::candidates::runs;
-    use corecast_bench::sized::Operation;
     use corecast_collectives::preferences::TeamOutline;
     use corecast_collectives::{Algorithms, Plans};
+    use corecast_model::Collective;
     use corecast_plan::Pattern;
-    use corecast_sim::drive::{Collective, usual};
+    use corecast_sim::drive::usual;
 
     #[test]
     fn what_is_simulated_is_what_a_team_runs() {
@@ -85,13 +85,12 @@ mod tests {
             ] {
                 let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
                 for collective in Collective::WITH_ALGORITHMS {
-                    let operation: Operation = collective.name().parse().unwrap();
                     let setting = TeamOutline::new(&plans);
                     for bytes in (0..24).map(|log| 1 << log) {
                         let base = Algorithms::default();
-                        let real = runs(&setting, &base, operation, bytes, None);
+                        let real = runs(&setting, &base, collective, bytes, None);
                         let simulated = usual(collective, &plans, bytes);
-                        let what = format!("{operation} of {bytes} on {n}: {real}, {simulated}");
+                        let what = format!("{collective} of {bytes} on {n}: {real}, {simulated}");
                         assert!(
                             corecast_sim::drive::algorithms(collective).contains(&simulated),
                             "{what}"

@@ -4,8 +4,8 @@ use crate::candidates::{Asked, CandidateSet, LeftOut, Proposal, name};
 use crate::guidelines::Finding;
 use crate::racer::Synchrony;
 use crate::sequential_test::{Ended, Left, SequentialTest};
-use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
+use corecast_model::Collective;
 use corecast_wire::WaitConfig;
 use serde::{Serialize, Serializer};
 
@@ -147,7 +147,7 @@ pub struct Range {
 pub struct Tuned {
     /// The operation.
     #[serde(serialize_with = "by_name")]
-    pub operation: Operation,
+    pub operation: Collective,
     /// The races, in order of size.
     pub points: Vec<Point>,
     /// The ranges of lengths with their algorithms, in order.
@@ -162,7 +162,7 @@ impl Tuned {
     }
 }
 
-fn by_name<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok, S::Error> {
+fn by_name<S: Serializer>(operation: &Collective, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(operation.name())
 }
 

@@ -1,7 +1,7 @@
 //! Predictions of an algorithm's time, made before it races.
 
-use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
+use corecast_model::Collective;
 
 pub use crate::simulated::Simulated;
 
@@ -11,7 +11,7 @@ pub trait Predict {
     /// `None` where the model has no prediction.
     fn predict(
         &self,
-        operation: Operation,
+        operation: Collective,
         algorithm: &str,
         plans: &Plans,
         bytes: usize,
@@ -23,7 +23,7 @@ pub trait Predict {
 pub struct Unknown;
 
 impl Predict for Unknown {
-    fn predict(&self, _: Operation, _: &str, _: &Plans, _: usize) -> Option<f64> {
+    fn predict(&self, _: Collective, _: &str, _: &Plans, _: usize) -> Option<f64> {
         None
     }
 }

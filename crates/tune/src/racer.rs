@@ -1,8 +1,9 @@
 //! The [`Racer`] runs races: on the hardware, or on a model of it in tests.
 
 use crate::sequential_test::SequentialTest;
-use corecast_bench::sized::{Operation, Task};
+use corecast_bench::sized::Task;
 use corecast_collectives::{Algorithms, Plans};
+use corecast_model::Collective;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,10 +46,10 @@ pub enum Subject {
 
 impl Subject {
     /// The operation that is raced.
-    pub fn operation(&self) -> Operation {
+    pub fn operation(&self) -> Collective {
         match self {
             Self::Task(task) => task.operation,
-            Self::BarrierThenBroadcast { .. } => Operation::Barrier,
+            Self::BarrierThenBroadcast { .. } => Collective::Barrier,
         }
     }
 
@@ -154,7 +155,7 @@ pub trait Racer {
     }
 
     /// The largest size (bytes of a block) at which `operation` fits memory.
-    fn bytes_max(&self, operation: Operation) -> usize {
+    fn bytes_max(&self, operation: Collective) -> usize {
         let _ = operation;
         usize::MAX
     }

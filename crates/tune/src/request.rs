@@ -2,14 +2,14 @@
 
 use crate::racer::Synchrony;
 use crate::sequential_test::Rules;
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 use std::time::Duration;
 
 /// The request of a tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneRequest {
     /// The operations to tune.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<Collective>,
     /// Sizes in bytes of a block, multiples of 8; barriers have none.
     pub sizes: Vec<usize>,
     /// Whether all ranks begin each timed operation together.
@@ -32,7 +32,7 @@ pub const BUDGET: Duration = Duration::from_secs(50);
 impl Default for TuneRequest {
     fn default() -> Self {
         Self {
-            operations: Operation::CHOSEN.into(),
+            operations: Collective::WITH_ALGORITHMS.into(),
             sizes: SIZES.into(),
             synchrony: Synchrony::Strict,
             most: 8,

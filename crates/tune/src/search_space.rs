@@ -1,8 +1,8 @@
 //! The search space of a tuning besides algorithms: the team's own plans and waits, and others that may be better.
 
-use corecast_bench::sized::Operation;
 use corecast_collectives::preferences::TeamOutline;
 use corecast_collectives::{Algorithms, BarrierPlan, Plans};
+use corecast_model::Collective;
 use corecast_plan::Tree;
 use corecast_wire::WaitConfig;
 
@@ -19,11 +19,11 @@ pub enum Part {
 
 impl Part {
     /// The operation in which plans of this part race.
-    pub const fn operation(self) -> Operation {
+    pub const fn operation(self) -> Collective {
         match self {
-            Self::Barrier => Operation::Barrier,
-            Self::Broadcast => Operation::Broadcast,
-            Self::Reduce => Operation::Reduce,
+            Self::Barrier => Collective::Barrier,
+            Self::Broadcast => Collective::Broadcast,
+            Self::Reduce => Collective::Reduce,
         }
     }
 }

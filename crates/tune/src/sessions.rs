@@ -4,9 +4,10 @@ use crate::hardware::{Replicate, bytes_max};
 use crate::racer::{Contender, RaceFailed, Racer, Subject};
 use crate::sequential_test::SequentialTest;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
-use corecast_bench::sized::{Operation, Task};
+use corecast_bench::sized::Task;
 use corecast_bench::{Entrant, Session};
 use corecast_collectives::Algorithms;
+use corecast_model::Collective;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,7 +62,7 @@ impl Racer for Sessions<'_> {
             Subject::Task(task) => task,
             // A session measures single operations, so it times the barrier alone.
             Subject::BarrierThenBroadcast { ranks } => Task {
-                operation: Operation::Barrier,
+                operation: Collective::Barrier,
                 ranks,
                 bytes: 0,
             },
@@ -90,7 +91,7 @@ impl Racer for Sessions<'_> {
         (self.interrupted)()
     }
 
-    fn bytes_max(&self, operation: Operation) -> usize {
+    fn bytes_max(&self, operation: Collective) -> usize {
         bytes_max(operation, self.placements.len())
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::modelled::{Modelled, PUBLISH_BYTES, RANKS_MAX};
 use crate::predict::Predict;
-use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
+use corecast_model::Collective;
 use corecast_model::MachineFile;
-use corecast_sim::drive::{Call, Collective, Job};
+use corecast_sim::drive::{Call, Job};
 use corecast_sim::measured::MeasuredMachine;
 
 /// A simulated machine whose messages take the measured times, with a core for each rank.
@@ -43,7 +43,7 @@ impl Simulated {
 
     fn simulate(
         &self,
-        operation: Operation,
+        operation: Collective,
         algorithm: &str,
         plans: &Plans,
         bytes: usize,
@@ -54,9 +54,8 @@ impl Simulated {
             let per_byte = (whole - half).max(0.0) / (LONG_BYTES / 2) as f64;
             return Some(whole + per_byte * (bytes - LONG_BYTES) as f64);
         }
-        let collective: Collective = operation.name().parse().ok()?;
-        let blocks = collective.blocks(self.ranks);
-        let call = Call::new(collective, algorithm, 0, bytes * blocks).ok()?;
+        let blocks = operation.blocks(self.ranks);
+        let call = Call::new(operation, algorithm, 0, bytes * blocks).ok()?;
         let job = Job::new(&call, plans).ok()?;
         let cores: Vec<usize> = (0..self.ranks).collect();
         self.machine.latency(&cores, &job).ok()
@@ -66,7 +65,7 @@ impl Simulated {
 impl Predict for Simulated {
     fn predict(
         &self,
-        operation: Operation,
+        operation: Collective,
         algorithm: &str,
         plans: &Plans,
         bytes: usize,

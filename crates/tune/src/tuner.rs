@@ -21,8 +21,9 @@ use crate::ranges::{between, ranges};
 use crate::search_space::{Part, SearchSpace};
 use crate::sequential_test::SequentialTest;
 use crate::unconfirmed::{Unconfirmed, UnconfirmedRaces};
-use corecast_bench::sized::{ELEMENT_BYTES, Operation, Task};
+use corecast_bench::sized::{ELEMENT_BYTES, Task};
 use corecast_collectives::{Algorithms, Plans};
+use corecast_model::Collective;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,10 +121,10 @@ impl<'t> Tuner<'t> {
         let sized = request
             .operations
             .iter()
-            .filter(|&&o| o != Operation::Barrier);
+            .filter(|&&o| o != Collective::Barrier);
         let of_sizes: usize = request.sizes.iter().map(|&bytes| shares(bytes)).sum();
         let mut all = sized.count() * of_sizes;
-        all += usize::from(request.operations.contains(&Operation::Barrier));
+        all += usize::from(request.operations.contains(&Collective::Barrier));
         all += usize::from(!search_space.wait_configs.is_empty());
         all += search_space.trees().len();
         Self {
@@ -153,7 +154,7 @@ impl<'t> Tuner<'t> {
         self.request.budget.saturating_sub(self.racer.now())
     }
 
-    fn task(&self, operation: Operation, bytes: usize) -> Subject {
+    fn task(&self, operation: Collective, bytes: usize) -> Subject {
         Subject::Task(Task {
             operation,
             ranks: self.ranks(),
@@ -166,19 +167,19 @@ impl<'t> Tuner<'t> {
         let ranks = self.ranks();
         match self.search_space.oversubscribed {
             true => Subject::BarrierThenBroadcast { ranks },
-            false => self.task(Operation::Barrier, 0),
+            false => self.task(Collective::Barrier, 0),
         }
     }
 
     /// The subject of races of an operation.
-    fn subject(&self, operation: Operation, bytes: usize) -> Subject {
+    fn subject(&self, operation: Collective, bytes: usize) -> Subject {
         match operation {
-            Operation::Barrier => self.barrier(),
+            Collective::Barrier => self.barrier(),
             _ => self.task(operation, bytes),
         }
     }
 
-    fn form(&self, operation: Operation, algorithm: Asked) -> Form {
+    fn form(&self, operation: Collective, algorithm: Asked) -> Form {
         Form {
             plans: Arc::clone(&self.plans),
             wait_config: self.wait_config,
@@ -186,7 +187,7 @@ impl<'t> Tuner<'t> {
         }
     }
 
-    fn candidate_set(&self, operation: Operation, bytes: usize) -> CandidateSet {
+    fn candidate_set(&self, operation: Collective, bytes: usize) -> CandidateSet {
         let setting = self.search_space.setting(&self.plans);
         let most = self.request.most;
         candidate_set(operation, bytes, &setting, &self.base, self.model, most)
@@ -243,7 +244,7 @@ impl<'t> Tuner<'t> {
 
     /// Tunes the barrier, the trees and the waits.
     fn team(&mut self) -> Result<(), RaceFailed> {
-        if self.request.operations.contains(&Operation::Barrier) {
+        if self.request.operations.contains(&Collective::Barrier) {
             self.tune_barrier()?;
         }
         for part in self.search_space.trees() {
@@ -258,7 +259,7 @@ impl<'t> Tuner<'t> {
     /// Tunes plans and algorithms of barriers in one race.
     fn tune_barrier(&mut self) -> Result<(), RaceFailed> {
         let rivals: Vec<_> = self.search_space.rivals_of(Part::Barrier).collect();
-        let mut candidate_set = self.candidate_set(Operation::Barrier, 0);
+        let mut candidate_set = self.candidate_set(Collective::Barrier, 0);
         // Plans of trees and of rounds race by their own names.
         if !rivals.is_empty() {
             candidate_set
@@ -273,7 +274,7 @@ impl<'t> Tuner<'t> {
                 None => self.search_space.barrier.clone(),
                 algorithm => name(algorithm).to_owned(),
             },
-            form: self.form(Operation::Barrier, p.algorithm),
+            form: self.form(Collective::Barrier, p.algorithm),
         };
         let mut contenders: Vec<Contender> =
             candidate_set.racing.iter().map(of_candidates).collect();
@@ -322,7 +323,7 @@ impl<'t> Tuner<'t> {
             chosen = winner;
             let algorithm = candidate_set.racing[winner].algorithm;
             if algorithm.is_some() {
-                ask(&mut self.base, Operation::Barrier, algorithm);
+                ask(&mut self.base, Collective::Barrier, algorithm);
             }
         }
         let mut candidates = raced(&test, &named, Some(winner));
@@ -342,7 +343,7 @@ impl<'t> Tuner<'t> {
         }];
         let ranges = ranges(&mut points);
         self.tuned.push(Tuned {
-            operation: Operation::Barrier,
+            operation: Collective::Barrier,
             points,
             ranges,
         });
@@ -395,10 +396,10 @@ impl<'t> Tuner<'t> {
         let mut named = vec![(self.search_space.waits.clone(), None)];
         let mut contenders = vec![Contender {
             name: self.search_space.waits.clone(),
-            form: self.form(Operation::Barrier, None),
+            form: self.form(Collective::Barrier, None),
         }];
         for (name, wait_config) in &self.search_space.wait_configs {
-            let mut form = self.form(Operation::Barrier, None);
+            let mut form = self.form(Collective::Barrier, None);
             form.wait_config = Some(*wait_config);
             named.push((name.clone(), None));
             contenders.push(Contender {
@@ -425,7 +426,7 @@ impl<'t> Tuner<'t> {
     /// Tunes every operation with data at every size.
     fn operations(&mut self) -> Result<(), RaceFailed> {
         let sized = self.request.operations.iter().copied();
-        for operation in sized.filter(|&o| o != Operation::Barrier) {
+        for operation in sized.filter(|&o| o != Collective::Barrier) {
             let most = self.racer.bytes_max(operation);
             let mut points: Vec<Point> = Vec::new();
             for &bytes in &self.request.sizes {
@@ -468,7 +469,7 @@ impl<'t> Tuner<'t> {
     /// result, and the race, to which replicates can be added.
     fn point(
         &mut self,
-        operation: Operation,
+        operation: Collective,
         bytes: usize,
         candidate_set: CandidateSet,
         favoured: &[Asked],
@@ -663,12 +664,12 @@ impl<'t> Tuner<'t> {
         }
         let tuned = &mut self.tuned[at];
         tuned.ranges = ranges(&mut tuned.points);
-        if tuned.operation == Operation::Barrier {
-            ask(&mut self.base, Operation::Barrier, algorithm);
+        if tuned.operation == Collective::Barrier {
+            ask(&mut self.base, Collective::Barrier, algorithm);
         }
     }
 
-    fn place(&self, operation: Operation, bytes: usize) -> Option<(usize, usize)> {
+    fn place(&self, operation: Collective, bytes: usize) -> Option<(usize, usize)> {
         let at = self.tuned.iter().position(|t| t.operation == operation)?;
         let points = &self.tuned[at].points;
         Some((at, points.iter().position(|p| p.bytes == bytes)?))
@@ -730,7 +731,7 @@ impl<'t> Tuner<'t> {
         let interrupted = self.racer.interrupted();
         let sizes = self.request.sizes.len();
         for tuned in &self.tuned {
-            if tuned.operation != Operation::Barrier && tuned.points.is_empty() && sizes > 0 {
+            if tuned.operation != Collective::Barrier && tuned.points.is_empty() && sizes > 0 {
                 self.notes.push(format!(
                     "{} was not raced: there was no time left",
                     tuned.operation

@@ -3,13 +3,13 @@
 use crate::candidates::CandidateSet;
 use crate::racer::Contender;
 use crate::sequential_test::SequentialTest;
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 use std::time::Duration;
 
 /// A race to which replicates can be added.
 #[derive(Clone, Debug)]
 pub(crate) struct Unconfirmed {
-    pub(crate) operation: Operation,
+    pub(crate) operation: Collective,
     pub(crate) bytes: usize,
     pub(crate) candidate_set: CandidateSet,
     pub(crate) contenders: Vec<Contender>,
@@ -38,7 +38,7 @@ impl UnconfirmedRaces {
     }
 
     /// Drops the races of an operation at a size.
-    pub(crate) fn forget(&mut self, operation: Operation, bytes: usize) {
+    pub(crate) fn forget(&mut self, operation: Collective, bytes: usize) {
         self.0
             .retain(|unconfirmed| (unconfirmed.operation, unconfirmed.bytes) != (operation, bytes));
     }

@@ -1,10 +1,10 @@
 //! The check of a contestant before it is timed, and the choice of the rank that answers its
 //! broadcasts.
 
-use super::collective::Collective;
 use super::member::{ContestantRank, sum};
 use crate::engine::{Flaw, Ledger, Member, verify_barrier};
 use crate::stats;
+use corecast_model::Collective;
 use corecast_team::Failure;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -38,7 +38,7 @@ pub(super) fn verify(
             find_answerer(own).map_err(failed)?;
             flaw
         }
-        Collective::Reduce | Collective::Allreduce => contents(own, ledger)?,
+        _ => contents(own, ledger)?,
     }
 }
 

@@ -1,8 +1,9 @@
 //! A rank of a contestant: the timed loops.
 
-use super::collective::{Collective, ELEMENT_BYTES};
+use super::collective::ELEMENT_BYTES;
 use super::lines::SignalLines;
 use super::teams::Contestant;
+use corecast_model::Collective;
 use corecast_team::Failure;
 use std::hint::black_box;
 use std::ops::Range;
@@ -74,6 +75,7 @@ impl<'a> ContestantRank<'a> {
                 self.broadcasts(operations, answerer)
             }
             Collective::Reduce => self.reductions(operations),
+            other => unreachable!("a contestant was made for {other}"),
         }
     }
 

@@ -1,8 +1,9 @@
 //! The teams of one contestant, which take turns.
 
-use super::collective::{Collective, ELEMENT_BYTES};
+use super::collective::{ELEMENT_BYTES, PLANNED};
 use super::lines::SignalLines;
 use corecast_collectives::Plans;
+use corecast_model::Collective;
 use corecast_team::{Options, Team, TeamError};
 use corecast_wire::WaitConfig;
 use std::sync::atomic::AtomicUsize;
@@ -19,7 +20,7 @@ const RANKS_TOGETHER: usize = 256;
 pub struct Exercise {
     /// Short name, unique within a race.
     pub name: String,
-    /// The operation.
+    /// The operation, one of [`PLANNED`].
     pub collective: Collective,
     /// The root of a broadcast or reduction.
     pub root: usize,
@@ -53,9 +54,15 @@ impl Contestant {
     ///
     /// # Panics
     ///
-    /// If the root is outside of the team, or the data are no whole number of elements.
+    /// If the collective is none of [`PLANNED`], the root is outside of the team, or the data are no whole number of
+    /// elements.
     pub fn new(exercise: Exercise, plans: &Plans) -> Result<Contestant, TeamError> {
         let ranks = plans.len();
+        assert!(
+            PLANNED.contains(&exercise.collective),
+            "plans do not race in {}",
+            exercise.collective
+        );
         assert!(
             exercise.root < ranks,
             "root {} of {ranks} ranks",
@@ -77,7 +84,7 @@ impl Contestant {
         let root = match exercise.collective {
             Collective::Broadcast => format!("from rank {}", exercise.root),
             Collective::Reduce => format!("to rank {}", exercise.root),
-            Collective::Barrier | Collective::Allreduce => String::new(),
+            _ => String::new(),
         };
         Ok(Contestant {
             setting: root,

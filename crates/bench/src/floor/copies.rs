@@ -16,7 +16,8 @@
 use super::await_number::await_turn;
 use crate::engine::Role;
 use crate::race::Entrant;
-use crate::sized::{Conditions, Library, Operation, Player, Task, Trial};
+use crate::sized::{Conditions, Library, Player, Task, Trial};
+use corecast_model::Collective;
 use corecast_wire::Line;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -32,7 +33,7 @@ pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<
     let conditions = conditions.into();
     let oversubscribed = conditions.oversubscribed;
     let mut floors = Vec::new();
-    if task.operation == Operation::Barrier {
+    if task.operation == Collective::Barrier {
         return floors;
     }
     let trial = |parts| {
@@ -54,7 +55,7 @@ pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<
     };
     if task.bytes >= MEMORY_MIN {
         floors.push(Entrant::threads(trial(false)));
-        if task.operation == Operation::Allreduce {
+        if task.operation == Collective::Allreduce {
             floors.push(Entrant::threads(trial(true)));
         }
     }
@@ -208,7 +209,7 @@ impl<P: CopiedPiece> CopyFloor<P> {
             input: pieces(task.input(rank)),
             // The root of a reduction adds into its input.
             result: match task.operation {
-                Operation::Reduce => Vec::new(),
+                Collective::Reduce => Vec::new(),
                 _ => pieces(task.output(rank)),
             },
         };
@@ -236,8 +237,8 @@ impl<P: CopiedPiece> Library for CopyFloor<P> {
 
     fn setting(&self) -> String {
         let whole = match (self.task.operation, self.by_parts) {
-            (Operation::Allreduce, true) => ", by parts",
-            (Operation::Allreduce, false) => ", whole",
+            (Collective::Allreduce, true) => ", by parts",
+            (Collective::Allreduce, false) => ", whole",
             _ => "",
         };
         format!("{}{whole}", P::SETTING)
@@ -345,36 +346,36 @@ impl<P: CopiedPiece> Player for Copier<'_, P> {
         let all = 0..task.ranks;
         let root = Task::ROOT;
         match task.operation {
-            Operation::Barrier => {}
-            Operation::Broadcast if rank == root => {}
-            Operation::Broadcast => result[0].copy(&self.input(root, place)[0]),
-            Operation::Scatter | Operation::Scatterv => {
+            Collective::Barrier => {}
+            Collective::Broadcast if rank == root => {}
+            Collective::Broadcast => result[0].copy(&self.input(root, place)[0]),
+            Collective::Scatter | Collective::Scatterv => {
                 result[0].copy(&self.input(root, place)[rank]);
             }
-            Operation::Reduce if rank == root => {
+            Collective::Reduce if rank == root => {
                 for of in all.filter(|&of| of != root) {
                     input[0].add(&self.input(of, place)[0]);
                 }
             }
-            Operation::Gather | Operation::Gatherv if rank != root => {}
-            Operation::Reduce => {}
-            Operation::Gather
-            | Operation::Gatherv
-            | Operation::Allgather
-            | Operation::Allgatherv => {
+            Collective::Gather | Collective::Gatherv if rank != root => {}
+            Collective::Reduce => {}
+            Collective::Gather
+            | Collective::Gatherv
+            | Collective::Allgather
+            | Collective::Allgatherv => {
                 all.for_each(|of| result[of].copy(&self.input(of, place)[0]));
             }
-            Operation::Alltoall | Operation::Alltoallv => {
+            Collective::Alltoall | Collective::Alltoallv => {
                 all.for_each(|of| result[of].copy(&self.input(of, place)[rank]));
             }
-            Operation::Allreduce if self.copies.by_parts => self.allreduce_by_parts(place),
-            Operation::Allreduce => self.sum(&result[0], 0, task.ranks, place),
-            Operation::ReduceScatter | Operation::ReduceScatterv => {
+            Collective::Allreduce if self.copies.by_parts => self.allreduce_by_parts(place),
+            Collective::Allreduce => self.sum(&result[0], 0, task.ranks, place),
+            Collective::ReduceScatter | Collective::ReduceScatterv => {
                 self.sum(&result[0], rank, task.ranks, place)
             }
-            Operation::Scan => self.sum(&result[0], 0, rank + 1, place),
-            Operation::Exscan if rank == 0 => {}
-            Operation::Exscan => self.sum(&result[0], 0, rank, place),
+            Collective::Scan => self.sum(&result[0], 0, rank + 1, place),
+            Collective::Exscan if rank == 0 => {}
+            Collective::Exscan => self.sum(&result[0], 0, rank, place),
         }
         Ok(())
     }
@@ -382,7 +383,7 @@ impl<P: CopiedPiece> Player for Copier<'_, P> {
     fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64])) {
         let mine = &self.copies.buffers[self.rank][place];
         let pieces = match self.copies.task.operation {
-            Operation::Reduce => &mine.input,
+            Collective::Reduce => &mine.input,
             _ => &mine.result,
         };
         let mut data = Vec::new();

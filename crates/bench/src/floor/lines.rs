@@ -6,7 +6,8 @@
 use super::await_number::await_turn;
 use crate::engine::Role;
 use crate::race::Entrant;
-use crate::sized::{Conditions, ELEMENT_BYTES, Library, Operation, Player, Task, Trial};
+use crate::sized::{Conditions, ELEMENT_BYTES, Library, Player, Task, Trial};
+use corecast_model::Collective;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Words beside the number.
@@ -18,12 +19,12 @@ pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entran
     let fits = task.bytes <= WORDS * ELEMENT_BYTES;
     let simple = matches!(
         task.operation,
-        Operation::Broadcast
-            | Operation::Reduce
-            | Operation::Allreduce
-            | Operation::Gather
-            | Operation::Allgather
-            | Operation::Scan
+        Collective::Broadcast
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::Gather
+            | Collective::Allgather
+            | Collective::Scan
     );
     (fits && simple).then(|| {
         Entrant::threads(Trial::new(
@@ -178,8 +179,8 @@ impl Player for LineWriter<'_> {
         } = self.lines.task;
         let root = self.rank == Task::ROOT;
         match operation {
-            Operation::Broadcast if root => self.send(place),
-            Operation::Broadcast => {
+            Collective::Broadcast if root => self.send(place),
+            Collective::Broadcast => {
                 let words = self.line(Task::ROOT, place);
                 let values = words
                     .iter()
@@ -188,16 +189,16 @@ impl Player for LineWriter<'_> {
                 let count = self.result.len();
                 self.result.copy_from_slice(&values[..count]);
             }
-            Operation::Reduce | Operation::Gather if !root => self.send(place),
-            Operation::Reduce => self.collect(ranks, place, true),
-            Operation::Gather => self.collect(ranks, place, false),
-            Operation::Scan => {
+            Collective::Reduce | Collective::Gather if !root => self.send(place),
+            Collective::Reduce => self.collect(ranks, place, true),
+            Collective::Gather => self.collect(ranks, place, false),
+            Collective::Scan => {
                 self.send(place);
                 self.collect(self.rank + 1, place, true);
             }
             _ => {
                 self.send(place);
-                self.collect(ranks, place, operation == Operation::Allreduce);
+                self.collect(ranks, place, operation == Collective::Allreduce);
             }
         }
         Ok(())

@@ -101,12 +101,13 @@ fn series(
     operations: u64,
     line: &StartRule,
 ) -> Result<Vec<Stamp>, String> {
-    use crate::sized::{Operation, Player};
+    use crate::sized::Player;
+    use corecast_model::Collective;
     // The time between two readings of the clock, which is subtracted below.
     let pair = |_| now().abs_diff(now());
     let clock = (0..1000).map(pair).min().unwrap_or(0);
     seated.barrier()?;
-    if task.operation == Operation::Barrier {
+    if task.operation == Collective::Barrier {
         let begin = now();
         (0..operations).try_for_each(|_| seated.barrier())?;
         let took = now() - begin;

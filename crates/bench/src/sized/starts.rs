@@ -2,7 +2,7 @@
 
 use super::ELEMENT_BYTES;
 use super::conditions::{Conditions, Start};
-use super::operation::{Operation, Task};
+use super::task::Task;
 use super::threads::Threads;
 use super::trial::Trial;
 use crate::comparison::Comparison;
@@ -10,6 +10,7 @@ use crate::cpu_placement::{self, CpuPlacement};
 use crate::race::{self, Entrant, RaceError, Settings};
 use crate::stats;
 use corecast_collectives::Plans;
+use corecast_model::Collective;
 use corecast_team::TeamError;
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ pub fn choose(plans: &Plans, placements: &[CpuPlacement]) -> Result<Choice, Choi
         });
     }
     let task = Task {
-        operation: Operation::Broadcast,
+        operation: Collective::Broadcast,
         ranks: placements.len(),
         bytes: ELEMENT_BYTES,
     };

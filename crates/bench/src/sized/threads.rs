@@ -1,10 +1,11 @@
 //! Corecast's teams of threads, as a library of sized operations.
 
 use super::library::{Library, Player};
-use super::operation::{Operation, Task};
+use super::task::Task;
 use crate::engine::Role;
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Parts, Plans};
+use corecast_model::Collective;
 use corecast_team::{Failure, Member, Options, Team, TeamError};
 use corecast_wire::WaitConfig;
 use std::hint::black_box;
@@ -100,15 +101,15 @@ impl Library for Threads {
 }
 
 /// Whether the result replaces the input.
-fn in_place(operation: Operation) -> bool {
+fn in_place(operation: Collective) -> bool {
     matches!(
         operation,
-        Operation::Barrier
-            | Operation::Broadcast
-            | Operation::Reduce
-            | Operation::Allreduce
-            | Operation::Scan
-            | Operation::Exscan
+        Collective::Barrier
+            | Collective::Broadcast
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::Scan
+            | Collective::Exscan
     )
 }
 
@@ -158,7 +159,7 @@ impl SizedRank {
     fn new(members: Vec<Member>) -> Self {
         Self {
             task: Task {
-                operation: Operation::Barrier,
+                operation: Collective::Barrier,
                 ranks: members[0].size(),
                 bytes: 0,
             },
@@ -217,28 +218,30 @@ impl Player for SizedRank {
         let into = self.results.get_mut(place).map_or(&mut [][..], |data| data);
         let root = member.rank() == Task::ROOT;
         told(match self.task.operation {
-            Operation::Barrier => member.barrier(),
-            Operation::Broadcast => member.broadcast(Task::ROOT, data),
-            Operation::Reduce => member.reduce(Task::ROOT, data, Sum),
-            Operation::Allreduce => member.allreduce(data, Sum),
-            Operation::Scan => member.scan(data, Sum),
-            Operation::Scatter => member.scatter(Task::ROOT, root.then_some(&*data), into),
-            Operation::Gather => member.gather(Task::ROOT, data, root.then_some(&mut *into)),
-            Operation::Allgather => member.allgather(data, into),
-            Operation::ReduceScatter => member.reduce_scatter(data, into, Sum),
-            Operation::Alltoall => member.alltoall(data, into),
-            Operation::Exscan => member.exscan(data, Sum),
-            Operation::Scatterv => {
+            Collective::Barrier => member.barrier(),
+            Collective::Broadcast => member.broadcast(Task::ROOT, data),
+            Collective::Reduce => member.reduce(Task::ROOT, data, Sum),
+            Collective::Allreduce => member.allreduce(data, Sum),
+            Collective::Scan => member.scan(data, Sum),
+            Collective::Scatter => member.scatter(Task::ROOT, root.then_some(&*data), into),
+            Collective::Gather => member.gather(Task::ROOT, data, root.then_some(&mut *into)),
+            Collective::Allgather => member.allgather(data, into),
+            Collective::ReduceScatter => member.reduce_scatter(data, into, Sum),
+            Collective::Alltoall => member.alltoall(data, into),
+            Collective::Exscan => member.exscan(data, Sum),
+            Collective::Scatterv => {
                 let send = root.then(|| (&*data, self.give.parts()));
                 member.scatterv(Task::ROOT, send, into)
             }
-            Operation::Gatherv => {
+            Collective::Gatherv => {
                 let recv = root.then(|| (&mut *into, self.take.parts()));
                 member.gatherv(Task::ROOT, data, recv)
             }
-            Operation::Allgatherv => member.allgatherv(data, into, self.take.parts()),
-            Operation::ReduceScatterv => member.reduce_scatterv(data, &self.give.counts, into, Sum),
-            Operation::Alltoallv => {
+            Collective::Allgatherv => member.allgatherv(data, into, self.take.parts()),
+            Collective::ReduceScatterv => {
+                member.reduce_scatterv(data, &self.give.counts, into, Sum)
+            }
+            Collective::Alltoallv => {
                 member.alltoallv((data, self.give.parts()), (into, self.take.parts()))
             }
         })?;

@@ -4,10 +4,11 @@ use super::ELEMENT_BYTES;
 use super::conditions::{Conditions, Start};
 use super::latencies::{RankTimes, Stamp, sum_of_maxima};
 use super::library::{Library, Player};
-use super::operation::{Operation, Task};
+use super::task::Task;
 use super::threads::SizedRank;
 use super::values::{expected, value};
 use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
+use corecast_model::Collective;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -201,7 +202,7 @@ impl TrialRank<'_> {
         log.clear();
         log.reserve(operations as usize);
         self.player.barrier()?;
-        if self.task.operation == Operation::Barrier {
+        if self.task.operation == Collective::Barrier {
             let begin = self.start.now();
             for _ in 0..operations {
                 self.player.barrier()?;
@@ -247,7 +248,7 @@ impl TrialRank<'_> {
     fn latencies(&self, operations: u64) -> u64 {
         let logs: Vec<_> = self.logs.iter().map(lock).collect();
         let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
-        let back_to_back = self.loose || self.task.operation == Operation::Barrier;
+        let back_to_back = self.loose || self.task.operation == Collective::Barrier;
         *lock(self.times) = RankTimes::of(&slices, operations, back_to_back);
         sum_of_maxima(&slices)
     }
@@ -374,7 +375,7 @@ impl Member for TrialRank<'_> {
     }
 
     fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
-        if self.task.operation != Operation::Barrier {
+        if self.task.operation != Collective::Barrier {
             return self.contents(ledger.rounds());
         }
         let mut failed = Ok(());
@@ -395,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_single_wrong_element_is_found_wherever_it_lies() {
-        for operation in Operation::ALL.into_iter().skip(1) {
+        for operation in Collective::ALL.into_iter().skip(1) {
             let task = Task {
                 operation,
                 ranks: 3,

@@ -1,6 +1,7 @@
 //! The inputs, and the naive reference that computes the right results.
 
-use super::operation::{Operation, Task};
+use super::task::Task;
+use corecast_model::Collective;
 
 /// The value of rank `of` at position `at` of its input for operation `number`. Values are small
 /// whole numbers, whose sums are exact in whatever order they are added.
@@ -13,22 +14,22 @@ pub(super) fn expected(task: &Task, rank: usize, number: u64, at: usize) -> f64 
     let count = task.count();
     let sum = |ranks: usize, at| (0..ranks).map(|of| value(of, number, at)).sum();
     match task.operation {
-        Operation::Barrier => 0.0,
-        Operation::Broadcast => value(Task::ROOT, number, at),
-        Operation::Scatter => value(Task::ROOT, number, rank * count + at),
-        Operation::Gather | Operation::Allgather => value(at / count, number, at % count),
-        Operation::Alltoall => value(at / count, number, rank * count + at % count),
-        Operation::Reduce | Operation::Allreduce => sum(task.ranks, at),
-        Operation::ReduceScatter => sum(task.ranks, rank * count + at),
-        Operation::Scan => sum(rank + 1, at),
-        Operation::Exscan => sum(rank, at),
-        Operation::Scatterv => value(Task::ROOT, number, task.before(rank) + at),
-        Operation::ReduceScatterv => sum(task.ranks, task.before(rank) + at),
-        Operation::Gatherv | Operation::Allgatherv => {
+        Collective::Barrier => 0.0,
+        Collective::Broadcast => value(Task::ROOT, number, at),
+        Collective::Scatter => value(Task::ROOT, number, rank * count + at),
+        Collective::Gather | Collective::Allgather => value(at / count, number, at % count),
+        Collective::Alltoall => value(at / count, number, rank * count + at % count),
+        Collective::Reduce | Collective::Allreduce => sum(task.ranks, at),
+        Collective::ReduceScatter => sum(task.ranks, rank * count + at),
+        Collective::Scan => sum(rank + 1, at),
+        Collective::Exscan => sum(rank, at),
+        Collective::Scatterv => value(Task::ROOT, number, task.before(rank) + at),
+        Collective::ReduceScatterv => sum(task.ranks, task.before(rank) + at),
+        Collective::Gatherv | Collective::Allgatherv => {
             let (of, within) = place(&task.output(rank), at);
             value(of, number, within)
         }
-        Operation::Alltoallv => {
+        Collective::Alltoallv => {
             let (of, within) = place(&task.output(rank), at);
             let before: usize = task.input(of)[..rank].iter().sum();
             value(of, number, before + within)

@@ -5,15 +5,16 @@
 use crate::common::shortest;
 use corecast_bench::peers::Mpi;
 use corecast_bench::session::SessionError;
-use corecast_bench::sized::{Operation, Task};
+use corecast_bench::sized::Task;
 use corecast_bench::{Entry, Status, cpu_placement, race};
+use corecast_model::Collective;
 use std::fs;
 use std::thread;
 use std::time::Duration;
 
 const NAMES: [&str; 2] = ["Open MPI", "MPICH"];
 
-fn task(operation: Operation, ranks: usize, bytes: usize) -> Task {
+fn task(operation: Collective, ranks: usize, bytes: usize) -> Task {
     Task {
         operation,
         ranks,
@@ -27,7 +28,7 @@ fn complain(mpi: &Mpi) {
         if mpi.sessions().iter().any(|s| s.name() == name) {
             continue;
         }
-        let entrants = mpi.entrants(task(Operation::Barrier, 2, 0));
+        let entrants = mpi.entrants(task(Collective::Barrier, 2, 0));
         let absent = entrants.iter().find(|e| e.name() == name).unwrap();
         let reason = absent.reason_absent().unwrap();
         assert!(reason.contains("install"), "{reason}");
@@ -58,12 +59,12 @@ fn every_operation_at_every_setting_is_verified_and_timed() {
     let placements = cpu_placement::pinned(2, &cpu_placement::allowed_pus());
     let mpi = Mpi::open(&placements);
     complain(&mpi);
-    for operation in Operation::ALL {
+    for operation in Collective::ALL {
         for bytes in [8, 100_000] {
             let task = task(
                 operation,
                 2,
-                if operation == Operation::Barrier {
+                if operation == Collective::Barrier {
                     0
                 } else {
                     bytes
@@ -90,7 +91,7 @@ fn waiting_ranks_use_no_cpu() {
         let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) else {
             continue;
         };
-        let task = task(Operation::Allreduce, 2, 64);
+        let task = task(Collective::Allreduce, 2, 64);
         session.check(&task, 2).unwrap();
         session.time(&task, 10).unwrap();
         let pids = session.pids();
@@ -114,11 +115,11 @@ fn waiting_ranks_use_no_cpu() {
 #[test]
 fn a_wrong_result_is_noticed() {
     for fault in [
-        Operation::Allreduce,
-        Operation::Scan,
-        Operation::Exscan,
-        Operation::Alltoallv,
-        Operation::Barrier,
+        Collective::Allreduce,
+        Collective::Scan,
+        Collective::Exscan,
+        Collective::Alltoallv,
+        Collective::Barrier,
     ] {
         let variables = [("CORECAST_PEER_FAULT", fault.name())];
         let mpi = Mpi::with(&cpu_placement::free(2), &variables, None);
@@ -127,7 +128,7 @@ fn a_wrong_result_is_noticed() {
                 continue;
             };
             session
-                .check(&task(Operation::Broadcast, 2, 64), 3)
+                .check(&task(Collective::Broadcast, 2, 64), 3)
                 .unwrap();
             let wrong = session.check(&task(fault, 2, 64), 3).unwrap_err();
             assert!(matches!(wrong, SessionError::Wrong(_)), "{name}: {wrong}");
@@ -142,7 +143,7 @@ fn nothing_stays_behind() {
     let mut pids = Vec::new();
     for name in NAMES {
         if let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) {
-            session.check(&task(Operation::Gather, 2, 8), 1).unwrap();
+            session.check(&task(Collective::Gather, 2, 8), 1).unwrap();
             pids.extend(session.pids());
         }
     }

@@ -1,13 +1,14 @@
 //! Sessions played by a small script: failures of a peer are reported, and stop no other entrant.
 
 use corecast_bench::session::{FOLDER, KILLS_MAX, Launch, SessionError};
-use corecast_bench::sized::{Operation, Task};
+use corecast_bench::sized::Task;
 use corecast_bench::{Entrant, Session, Settings, Status, cpu_placement, race};
+use corecast_model::Collective;
 use std::sync::Arc;
 use std::time::Duration;
 
 const TASK: Task = Task {
-    operation: Operation::Allreduce,
+    operation: Collective::Allreduce,
     ranks: 2,
     bytes: 8,
 };

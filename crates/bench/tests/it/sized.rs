@@ -1,8 +1,9 @@
 //! Sized operations of Corecast and of the floors, over all shapes. No time is asserted.
 
 use crate::common::{plans, shortest};
-use corecast_bench::sized::{Library, Operation, Player, Task, Threads, Trial};
+use corecast_bench::sized::{Library, Player, Task, Threads, Trial};
 use corecast_bench::{Entrant, Role, Status, cpu_placement, floor, race};
+use corecast_model::Collective;
 use corecast_plan::Pattern;
 
 #[test]
@@ -10,12 +11,12 @@ fn floors_and_teams_of_any_size_pass_their_check() {
     for ranks in [1, 2, 3, 5] {
         let plans = plans(ranks, Pattern::Binomial, Some(0));
         let placements = cpu_placement::free(ranks);
-        for operation in Operation::ALL {
+        for operation in Collective::ALL {
             for bytes in [0, 8, 520, 40_000] {
                 let task = Task {
                     operation,
                     ranks,
-                    bytes: if operation == Operation::Barrier {
+                    bytes: if operation == Collective::Barrier {
                         0
                     } else {
                         bytes
@@ -24,7 +25,7 @@ fn floors_and_teams_of_any_size_pass_their_check() {
                 let mut entrants = floor::copies(task, true);
                 entrants.extend(floor::lines(task, true));
                 let floors = entrants.len();
-                assert_eq!(floors == 0, operation == Operation::Barrier);
+                assert_eq!(floors == 0, operation == Collective::Barrier);
                 let threads = Threads::new("threads", task, &plans, 2).unwrap();
                 entrants.push(Entrant::threads(Trial::new(threads, task, true)));
                 let comparison = race::run(
@@ -87,7 +88,7 @@ impl Player for Idle {
 
 #[test]
 fn a_library_that_does_nothing_is_not_timed() {
-    for operation in Operation::ALL {
+    for operation in Collective::ALL {
         let task = Task {
             operation,
             ranks: 2,

@@ -9,8 +9,10 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use corecast::choose::{Preferences, Races, choose_all};
 use corecast::store::{Store, StoreError, Stored};
+use corecast_bench::contestant::PLANNED;
 use corecast_bench::peers::Selection;
-use corecast_bench::{Collective, Progress, Settings, comparison, sized, table};
+use corecast_bench::{Progress, Settings, comparison, table};
+use corecast_model::Collective;
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile, ProfileEntry, RacedCandidate};
 use corecast_plan::{Operation, Plan, Shape};
@@ -144,7 +146,8 @@ fn measure(
     bar.finish();
     match measured {
         Ok(measurement) => {
-            let file = measure::with_calls(&measurement, Basis::OneWay, &sized::Operation::CHOSEN)?;
+            let file =
+                measure::with_calls(&measurement, Basis::OneWay, &Collective::WITH_ALGORITHMS)?;
             let store = Store::standard();
             let file = measure::with_waits(file, Some(&store))?;
             notes.extend(measurement.notes.iter().cloned());
@@ -172,10 +175,10 @@ fn race(team: &Members, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> 
     let bar = progress::bar("racing");
     bar.say("barrier: preparing peers");
     let budget = |collective: &Collective| settings(quick, *collective).budget.as_secs_f64();
-    let total: f64 = Collective::ALL.iter().map(budget).sum();
+    let total: f64 = PLANNED.iter().map(budget).sum();
     let mut before = 0.0;
     let mut races: Vec<Race> = Vec::new();
-    for collective in Collective::ALL {
+    for collective in PLANNED {
         let settings = settings(quick, collective);
         let own = budget(&collective);
         let mut step = |step: Progress<'_>| {

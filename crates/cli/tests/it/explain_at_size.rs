@@ -191,7 +191,7 @@ fn tunings_of_other_circumstances_are_refused() {
         (|t| t.mode = Mode::Processes, "a team of 4 threads on PU"),
         (
             |t| t.operations[0].operation = "gossip".into(),
-            "no operation is called 'gossip'",
+            "operation \"gossip\" is unknown",
         ),
     ] {
         let cache = tempfile::tempdir().unwrap();

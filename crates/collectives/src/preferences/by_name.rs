@@ -16,7 +16,7 @@ pub type NamedRange<'a> = (usize, Option<&'a str>);
 
 /// The error for a name that no operation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no operation is called '{0}': take one of {names}", names = Algorithms::OPERATIONS.join(", "))]
+#[error("operation {0:?} is unknown: use one of {names}", names = Algorithms::OPERATIONS.join(", "))]
 pub struct UnknownOperation(pub String);
 
 /// Why algorithms cannot be asked for by these names.

@@ -265,7 +265,7 @@ mod tests {
             ("scan=chain,", "\"scan=chain,\" is no request"),
             (
                 "scam=chain",
-                "no operation is called 'scam': take one of barrier, broadcast",
+                "operation \"scam\" is unknown: use one of barrier, broadcast",
             ),
             (
                 "scan=chains",

@@ -1,13 +1,14 @@
 //! Races whose measured times have the models' forecasts beside them.
 
-use corecast_bench::sized::{Operation, Task};
+use corecast_bench::contestant::PLANNED;
+use corecast_bench::sized::Task;
 use corecast_bench::{Comparison, Role};
+use corecast_model::Collective;
 use corecast_model::{CostBasis, Machine, MachineFile};
 use corecast_plan::Members;
 
 use super::error::ContestError;
 use super::plans::Candidate;
-use super::sized;
 use crate::forecast::Forecaster;
 use crate::measure;
 
@@ -86,7 +87,7 @@ impl Forecasts {
                 profile: None,
             });
         };
-        let measure = |operations: &[Operation]| measure::now(machine, threads, operations);
+        let measure = |operations: &[Collective]| measure::now(machine, threads, operations);
         for attempt in 1.. {
             let profile = measure(&[task.operation])?;
             let (mut comparison, candidates) = run()?;
@@ -124,7 +125,7 @@ fn add(
     let Ok(collective) = task.operation.name().parse() else {
         return Ok(());
     };
-    let planned = sized::collective(task.operation).is_some();
+    let planned = PLANNED.contains(&task.operation);
     for candidate in candidates {
         let name = candidate.entrant(planned);
         let mut own = comparison.entries.iter_mut();

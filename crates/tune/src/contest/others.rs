@@ -3,7 +3,8 @@
 use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::forks::{self, Lines, Method, Team};
 use corecast_bench::peers::Selection;
-use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, message, race};
+use corecast_bench::{Comparison, Entrant, Progress, Settings, message, race};
+use corecast_model::Collective;
 use corecast_model::Machine;
 
 use super::error::ContestError;

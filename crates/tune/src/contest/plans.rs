@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use corecast::choose::{ONE_TREE, Preferences, Races, compare};
+use corecast_bench::contestant::method;
 use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
 use corecast_bench::peers::{Mpi, Selection};
 use corecast_bench::session::Session;
-use corecast_bench::sized::{self, Task};
+use corecast_bench::sized::Task;
 use corecast_bench::{
-    Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, floor,
-    peers, race,
+    Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, floor, peers, race,
 };
 use corecast_collectives::{BarrierPlan, Plans, barrier};
-use corecast_model::{CostBasis, CostModel};
+use corecast_model::{Collective, CostBasis, CostModel};
 use corecast_plan::search::{Effort, improve};
 use corecast_plan::{Members, Operation, Pattern, Plan, RootChoice, Shape, Tree};
 
@@ -259,7 +259,7 @@ impl<'a> Contest<'a> {
             entrants.extend(match collective {
                 Collective::Barrier => Vec::from(floor::barrier_floors()),
                 Collective::Allreduce => Vec::from(floor::mutual_exchanges()),
-                Collective::Broadcast | Collective::Reduce => Vec::from(floor::round_trips()),
+                _ => Vec::from(floor::round_trips()),
             });
         }
         if let (Collective::Barrier, Some(selection)) = (collective, self.peers) {
@@ -267,7 +267,7 @@ impl<'a> Contest<'a> {
         }
         if let (Collective::Barrier, Some(others)) = (collective, &self.others) {
             let task = Task {
-                operation: sized::Operation::Barrier,
+                operation: Collective::Barrier,
                 ranks: self.ranks(),
                 bytes: 0,
             };
@@ -280,7 +280,7 @@ impl<'a> Contest<'a> {
         let mut comparison = race::run(&title, &placements, settings, &entrants, progress)?;
         comparison
             .notes
-            .push(collective.method(self.oversubscribed()).to_owned());
+            .push(method(collective, self.oversubscribed()).to_owned());
         if collective != Collective::Barrier && self.peers.is_some() {
             comparison.notes.push(NO_PEERS.to_owned());
         }
@@ -471,13 +471,14 @@ fn counted(other: &Candidate) -> Result<Candidate> {
     })
 }
 
-/// The planner's operation for `collective`; `None` for an allreduce, which runs over plans of two others.
+/// The planner's operation for `collective`; `None` for those that are not planned themselves, such as an allreduce,
+/// which runs over plans of two others.
 pub fn planned(collective: Collective) -> Option<Operation> {
     match collective {
         Collective::Barrier => Some(Operation::Barrier),
         Collective::Broadcast => Some(Operation::Broadcast),
         Collective::Reduce => Some(Operation::Reduce),
-        Collective::Allreduce => None,
+        _ => None,
     }
 }
 

@@ -3,9 +3,11 @@
 use std::fs;
 use std::sync::Arc;
 
+use corecast_bench::contestant::PLANNED;
 use corecast_bench::cpu_placement::CpuPlacement;
-use corecast_bench::sized::{Conditions, Operation, Task, Threads, Trial};
-use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, floor, race};
+use corecast_bench::sized::{Conditions, Task, Threads, Trial};
+use corecast_bench::{Comparison, Entrant, Progress, Settings, floor, race};
+use corecast_model::Collective;
 
 use super::error::ContestError;
 use super::plans::{Candidate, Contest, Others};
@@ -49,18 +51,18 @@ fn threads(
     task: Task,
     conditions: &Conditions,
 ) -> Result<(Vec<Entrant<'static>>, Vec<Candidate>)> {
-    let planned = collective(task.operation);
+    let planned = PLANNED.contains(&task.operation);
     let mut entrants = Vec::new();
-    let mut candidates = contest.candidates(planned.unwrap_or(Collective::Broadcast))?;
-    // An operation that is not planned runs over the same links whatever the trees.
-    let count = if planned.is_some() {
-        candidates.len()
+    let mut candidates = contest.candidates(if planned {
+        task.operation
     } else {
-        1
-    };
+        Collective::Broadcast
+    })?;
+    // An operation that is not planned runs over the same links whatever the trees.
+    let count = if planned { candidates.len() } else { 1 };
     candidates.truncate(count);
     for candidate in &candidates {
-        let name = candidate.entrant(planned.is_some());
+        let name = candidate.entrant(planned);
         let trial = || {
             let (name, plans) = (name.clone(), &candidate.plans);
             let threads = Threads::new(name, task, plans, contest.usable);
@@ -74,17 +76,6 @@ fn threads(
         }
     }
     Ok((entrants, candidates))
-}
-
-/// The collective of an operation that runs over a plan; `None` for other operations.
-pub(super) fn collective(operation: Operation) -> Option<Collective> {
-    match operation {
-        Operation::Barrier => Some(Collective::Barrier),
-        Operation::Broadcast => Some(Collective::Broadcast),
-        Operation::Reduce => Some(Collective::Reduce),
-        Operation::Allreduce => Some(Collective::Allreduce),
-        _ => None,
-    }
 }
 
 /// Refuses data that do not fit into memory.
@@ -125,7 +116,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_the_way_out() {
         let mut task = Task {
-            operation: Operation::Alltoall,
+            operation: Collective::Alltoall,
             ranks: 2,
             bytes: 8,
         };

@@ -1,7 +1,7 @@
 //! The whole tuner on synthetic machines, whose best choices are known and whose clock is virtual.
 
-use corecast_bench::sized::Operation;
 use corecast_collectives::{Algorithms, BarrierPlan, Plans};
+use corecast_model::Collective;
 use corecast_plan::patterns;
 use corecast_tune::candidates::Asked;
 use corecast_tune::check::check;
@@ -16,7 +16,7 @@ use fastrand::Rng;
 use std::time::Duration;
 
 /// The time of a contender at a size in nanoseconds; `None` if its results are wrong.
-type Law = fn(Operation, usize, &str) -> Option<f64>;
+type Law = fn(Collective, usize, &str) -> Option<f64>;
 
 /// A machine on which each contender takes the time that the law says, with drift.
 struct Synthetic {
@@ -29,10 +29,10 @@ struct Synthetic {
     placement: f64,
     /// Number of races after which the tuning is interrupted.
     patience: usize,
-    /// Operation and bytes of each replicate, in order.
-    replicates: Vec<(Operation, usize)>,
-    /// Operation, bytes, contenders and rounds of each race, in order.
-    log: Vec<(Operation, usize, Vec<String>, u32)>,
+    /// Collective and bytes of each replicate, in order.
+    replicates: Vec<(Collective, usize)>,
+    /// Collective, bytes, contenders and rounds of each race, in order.
+    log: Vec<(Collective, usize, Vec<String>, u32)>,
 }
 
 impl Synthetic {
@@ -134,23 +134,23 @@ fn search_space(ranks: usize) -> SearchSpace {
 
 /// The built-in choice takes its time; `ring` is better for allreduces from 4 KiB on and `trees` worse
 /// everywhere; a barrier by rounds is better, and longer spins too.
-fn plain(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
+fn plain(operation: Collective, bytes: usize, name: &str) -> Option<f64> {
     let base = 100.0 + bytes as f64;
     let times = match (operation, name) {
-        (Operation::Barrier, "dissemination:2") => 0.7,
-        (Operation::Barrier, "spin 50 µs") => 0.5,
-        (Operation::Barrier, "crowded" | "yield 2 ms") => 9.0,
-        (Operation::Allreduce, "ring") if bytes >= 4096 => 0.8,
-        (Operation::Allreduce, "ring") => 1.2,
-        (Operation::Broadcast, "sequential") => 0.6,
-        (Operation::Broadcast, "whole") => return None,
-        (Operation::Allreduce, "built-in") => 1.0,
+        (Collective::Barrier, "dissemination:2") => 0.7,
+        (Collective::Barrier, "spin 50 µs") => 0.5,
+        (Collective::Barrier, "crowded" | "yield 2 ms") => 9.0,
+        (Collective::Allreduce, "ring") if bytes >= 4096 => 0.8,
+        (Collective::Allreduce, "ring") => 1.2,
+        (Collective::Broadcast, "sequential") => 0.6,
+        (Collective::Broadcast, "whole") => return None,
+        (Collective::Allreduce, "built-in") => 1.0,
         (_, "built-in" | "balanced" | "binomial") => 1.0,
         // These tie with the built-in choice.
         (_, "fixed" | "pull") => 1.001,
         _ => 1.5,
     };
-    let sum = if operation == Operation::Allreduce {
+    let sum = if operation == Collective::Allreduce {
         1.9
     } else {
         1.0
@@ -172,13 +172,13 @@ fn run(racer: &mut Synthetic, request: &TuneRequest, model: &dyn Predict) -> Out
     outcome
 }
 
-fn tuned(outcome: &Outcome, operation: Operation) -> &corecast_tune::outcome::Tuned {
+fn tuned(outcome: &Outcome, operation: Collective) -> &corecast_tune::outcome::Tuned {
     let mut all = outcome.operations.iter();
     all.find(|t| t.operation == operation)
         .expect("it was tuned")
 }
 
-fn ranges(outcome: &Outcome, operation: Operation) -> Vec<(Option<usize>, Asked)> {
+fn ranges(outcome: &Outcome, operation: Collective) -> Vec<(Option<usize>, Asked)> {
     let all = tuned(outcome, operation).ranges.iter();
     all.map(|r| (r.up_to_bytes, r.algorithm)).collect()
 }
@@ -209,7 +209,7 @@ fn what_is_best_is_found_and_ties_stay_built_in() {
         Some(50_000)
     );
     // Allreduces change once, between 512 and 4096 bytes; all other operations keep the built-in choice.
-    let allreduce = ranges(&outcome, Operation::Allreduce);
+    let allreduce = ranges(&outcome, Collective::Allreduce);
     assert_eq!(allreduce.len(), 2, "{allreduce:?}");
     let (Some(limit), None) = allreduce[0] else {
         panic!("{allreduce:?}");
@@ -217,8 +217,8 @@ fn what_is_best_is_found_and_ties_stay_built_in() {
     assert_eq!(allreduce[1], (None, Some("ring")));
     // The race at 2048 bytes has put the limit between 2048 and 4096.
     assert!((2048..4096).contains(&limit), "{limit}");
-    for operation in Operation::CHOSEN {
-        if operation != Operation::Allreduce {
+    for operation in Collective::WITH_ALGORITHMS {
+        if operation != Collective::Allreduce {
             assert_eq!(ranges(&outcome, operation), [(None, None)], "{operation}");
         }
     }
@@ -228,7 +228,7 @@ fn what_is_best_is_found_and_ties_stay_built_in() {
 fn who_is_wrong_does_not_win_and_says_why() {
     let mut racer = Synthetic::new(plain);
     let outcome = run(&mut racer, &TuneRequest::default(), &Unknown);
-    let point = &tuned(&outcome, Operation::Broadcast).points[0];
+    let point = &tuned(&outcome, Collective::Broadcast).points[0];
     let whole = point.candidates.iter().find(|c| c.name == "whole").unwrap();
     assert_eq!(whole.left.as_deref(), Some("failed: wrong result"));
     assert_eq!(whole.measured_ns, None);
@@ -275,7 +275,7 @@ fn the_budget_holds_and_is_shared() {
             racer.now
         );
         if seconds > 2 {
-            assert_eq!(outcome.operations.len(), Operation::CHOSEN.len());
+            assert_eq!(outcome.operations.len(), Collective::WITH_ALGORITHMS.len());
         }
     }
 }
@@ -287,9 +287,9 @@ fn what_was_whole_before_an_interruption_is_kept() {
     racer.patience = 3 + 8 + 4;
     let outcome = run(&mut racer, &TuneRequest::default(), &Unknown);
     assert!(outcome.interrupted);
-    let whole: Vec<Operation> = outcome.operations.iter().map(|t| t.operation).collect();
-    assert_eq!(whole, [Operation::Barrier, Operation::Broadcast]);
-    assert_eq!(tuned(&outcome, Operation::Broadcast).points.len(), 8);
+    let whole: Vec<Collective> = outcome.operations.iter().map(|t| t.operation).collect();
+    assert_eq!(whole, [Collective::Barrier, Collective::Broadcast]);
+    assert_eq!(tuned(&outcome, Collective::Broadcast).points.len(), 8);
 }
 
 #[test]
@@ -308,8 +308,8 @@ fn sizes_that_fit_no_memory_are_left_out_with_a_word() {
         fn now(&self) -> Duration {
             self.0.now()
         }
-        fn bytes_max(&self, operation: Operation) -> usize {
-            if operation == Operation::Alltoall {
+        fn bytes_max(&self, operation: Collective) -> usize {
+            if operation == Collective::Alltoall {
                 512
             } else {
                 usize::MAX
@@ -325,7 +325,7 @@ fn sizes_that_fit_no_memory_are_left_out_with_a_word() {
         &mut |_| {},
     )
     .unwrap();
-    assert_eq!(tuned(&outcome, Operation::Alltoall).points.len(), 3);
+    assert_eq!(tuned(&outcome, Collective::Alltoall).points.len(), 3);
     assert!(
         outcome
             .notes
@@ -338,14 +338,14 @@ fn sizes_that_fit_no_memory_are_left_out_with_a_word() {
 struct Model;
 
 impl Predict for Model {
-    fn predict(&self, operation: Operation, algorithm: &str, _: &Plans, _: usize) -> Option<f64> {
+    fn predict(&self, operation: Collective, algorithm: &str, _: &Plans, _: usize) -> Option<f64> {
         match (operation, algorithm) {
-            (Operation::Allreduce, "messages") => Some(100.0),
-            (Operation::Allreduce, "trees") => Some(110.0),
-            (Operation::Allreduce, "doubling") => Some(120.0),
-            (Operation::Allreduce, "rabenseifner") => Some(120.0),
-            (Operation::Allreduce, "owners") => Some(130.0),
-            (Operation::Allreduce, "ring") => Some(1000.0),
+            (Collective::Allreduce, "messages") => Some(100.0),
+            (Collective::Allreduce, "trees") => Some(110.0),
+            (Collective::Allreduce, "doubling") => Some(120.0),
+            (Collective::Allreduce, "rabenseifner") => Some(120.0),
+            (Collective::Allreduce, "owners") => Some(130.0),
+            (Collective::Allreduce, "ring") => Some(1000.0),
             _ => None,
         }
     }
@@ -355,13 +355,13 @@ impl Predict for Model {
 fn the_model_prunes_and_says_why() {
     let mut racer = Synthetic::new(plain);
     let request = TuneRequest {
-        operations: vec![Operation::Allreduce],
+        operations: vec![Collective::Allreduce],
         sizes: vec![8],
         most: 3,
         ..TuneRequest::default()
     };
     let outcome = run(&mut racer, &request, &Model);
-    let point = &tuned(&outcome, Operation::Allreduce).points[0];
+    let point = &tuned(&outcome, Collective::Allreduce).points[0];
     let raced: Vec<&str> = point.candidates.iter().map(|c| &c.name[..]).collect();
     assert_eq!(raced, ["built-in", "trees", "doubling"]);
     assert_eq!(point.candidates[0].predicted_ns, Some(100.0));
@@ -383,16 +383,16 @@ fn the_model_prunes_and_says_why() {
 
 /// An allreduce that is slower than its parts, where only `trees` are not; a reduction that is slower at 512 bytes
 /// than at 4 KiB; a barrier that is slower than an allreduce.
-fn unsound(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
+fn unsound(operation: Collective, bytes: usize, name: &str) -> Option<f64> {
     Some(match (operation, name) {
-        (Operation::Barrier, "dissemination:2" | "balanced") => 4000.0,
-        (Operation::Barrier, "dissemination") => 150.0,
-        (Operation::Barrier, _) => 4100.0,
-        (Operation::Allreduce, "trees") => 250.0 + bytes as f64,
-        (Operation::Allreduce, _) => 1000.0 + bytes as f64,
-        (Operation::Reduce, "whole") => 100.0 + bytes as f64 / 100.0,
-        (Operation::Reduce, "built-in") if bytes == 512 => 4000.0,
-        (Operation::Reduce, _) => 100.0 + bytes as f64 / 100.0,
+        (Collective::Barrier, "dissemination:2" | "balanced") => 4000.0,
+        (Collective::Barrier, "dissemination") => 150.0,
+        (Collective::Barrier, _) => 4100.0,
+        (Collective::Allreduce, "trees") => 250.0 + bytes as f64,
+        (Collective::Allreduce, _) => 1000.0 + bytes as f64,
+        (Collective::Reduce, "whole") => 100.0 + bytes as f64 / 100.0,
+        (Collective::Reduce, "built-in") if bytes == 512 => 4000.0,
+        (Collective::Reduce, _) => 100.0 + bytes as f64 / 100.0,
         _ => 100.0 + bytes as f64 / 100.0,
     })
 }
@@ -401,10 +401,10 @@ fn unsound(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
 fn violated_guidelines_are_mended_and_reported() {
     let request = TuneRequest {
         operations: vec![
-            Operation::Barrier,
-            Operation::Broadcast,
-            Operation::Reduce,
-            Operation::Allreduce,
+            Collective::Barrier,
+            Collective::Broadcast,
+            Collective::Reduce,
+            Collective::Allreduce,
         ],
         sizes: vec![8, 64],
         most: 1,
@@ -413,7 +413,7 @@ fn violated_guidelines_are_mended_and_reported() {
     // A model whose predictions leave the better algorithms out of the race.
     struct Wrong;
     impl Predict for Wrong {
-        fn predict(&self, _: Operation, algorithm: &str, _: &Plans, _: usize) -> Option<f64> {
+        fn predict(&self, _: Collective, algorithm: &str, _: &Plans, _: usize) -> Option<f64> {
             Some(if algorithm == "messages" { 1.0 } else { 100.0 })
         }
     }
@@ -437,14 +437,14 @@ fn violated_guidelines_are_mended_and_reported() {
         outcome.findings
     );
     assert_eq!(
-        ranges(&outcome, Operation::Allreduce),
+        ranges(&outcome, Collective::Allreduce),
         [(None, Some("trees"))]
     );
     assert_eq!(
-        ranges(&outcome, Operation::Barrier),
+        ranges(&outcome, Collective::Barrier),
         [(None, Some("dissemination"))]
     );
-    let point = &tuned(&outcome, Operation::Allreduce).points[0];
+    let point = &tuned(&outcome, Collective::Allreduce).points[0];
     let mended = point.mended.as_deref().unwrap();
     assert!(
         mended.contains("built-in was slower than reduce and broadcast"),
@@ -455,16 +455,16 @@ fn violated_guidelines_are_mended_and_reported() {
 
 #[test]
 fn guidelines_that_cannot_be_mended_are_reported() {
-    fn slow(operation: Operation, bytes: usize, _: &str) -> Option<f64> {
+    fn slow(operation: Collective, bytes: usize, _: &str) -> Option<f64> {
         let base = 100.0 + bytes as f64 / 100.0;
-        Some(if operation == Operation::Reduce && bytes == 512 {
+        Some(if operation == Collective::Reduce && bytes == 512 {
             4000.0
         } else {
             base
         })
     }
     let request = TuneRequest {
-        operations: vec![Operation::Reduce],
+        operations: vec![Collective::Reduce],
         ..TuneRequest::default()
     };
     let outcome = run(&mut Synthetic::new(slow), &request, &Unknown);
@@ -484,12 +484,12 @@ fn guidelines_that_cannot_be_mended_are_reported() {
 
 #[test]
 fn races_with_clear_losers_are_short() {
-    fn clear(_: Operation, bytes: usize, name: &str) -> Option<f64> {
+    fn clear(_: Collective, bytes: usize, name: &str) -> Option<f64> {
         let base = 100.0 + bytes as f64;
         Some(if name == "built-in" { base } else { base * 3.0 })
     }
     let request = TuneRequest {
-        operations: vec![Operation::Allgather, Operation::Scatter],
+        operations: vec![Collective::Allgather, Collective::Scatter],
         ..TuneRequest::default()
     };
     let mut racer = Synthetic::new(clear);
@@ -507,9 +507,9 @@ fn races_with_clear_losers_are_short() {
 }
 
 /// Broadcasts by `scattered` take a twentieth less time; the places of buffers make more of a difference.
-fn near(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
+fn near(operation: Collective, bytes: usize, name: &str) -> Option<f64> {
     let times = match (operation, name) {
-        (Operation::Broadcast, "scattered") => 0.95,
+        (Collective::Broadcast, "scattered") => 0.95,
         (_, "built-in") => 1.0,
         (_, "whole" | "chain") => 1.01,
         _ => 2.0,
@@ -519,7 +519,7 @@ fn near(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
 
 fn broadcasts(seconds: u64) -> TuneRequest {
     TuneRequest {
-        operations: vec![Operation::Broadcast],
+        operations: vec![Collective::Broadcast],
         sizes: vec![256 << 10, 1 << 20],
         budget: Duration::from_secs(seconds),
         ..TuneRequest::default()
@@ -536,7 +536,7 @@ fn what_is_in_doubt_gets_more_replicates_while_there_is_time() {
         racer.rng = Rng::with_seed(seed);
         racer.placement = 0.08;
         let outcome = run(&mut racer, &request, &Unknown);
-        let points = &tuned(&outcome, Operation::Broadcast).points;
+        let points = &tuned(&outcome, Collective::Broadcast).points;
         let right = points
             .iter()
             .filter(|p| p.algorithm() == Some("scattered"))
@@ -603,7 +603,7 @@ fn what_is_sure_takes_the_planned_replicates_only() {
 #[test]
 fn a_check_has_no_rival_that_is_the_same_program() {
     let request = TuneRequest {
-        operations: vec![Operation::Allgather],
+        operations: vec![Collective::Allgather],
         sizes: vec![8, 1 << 20],
         ..TuneRequest::default()
     };
@@ -638,7 +638,7 @@ fn a_check_has_no_rival_that_is_the_same_program() {
         assert_eq!(left, [("direct", "the built-in choice runs it")]);
     }
     // Another algorithm is faster.
-    fn ring(_: Operation, _: usize, name: &str) -> Option<f64> {
+    fn ring(_: Collective, _: usize, name: &str) -> Option<f64> {
         Some(if name == "ring" { 900.0 } else { 1000.0 })
     }
     let mut racer = Synthetic::new(ring);

@@ -7,7 +7,8 @@ use corecast::{WaitConfig, WaitCosts};
 use corecast_bench::apps::streamcluster::Problem;
 use corecast_bench::apps::{Means, OverBarrier, Provider, Run, Teams};
 use corecast_bench::cpu_placement::CpuPlacement;
-use corecast_bench::{Collective, Role, Settings, peers};
+use corecast_bench::{Role, Settings, peers};
+use corecast_model::Collective;
 
 use crate::options::Global;
 use crate::{failure, output, progress};

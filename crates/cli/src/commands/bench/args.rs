@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use corecast_bench::Settings;
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 
 use super::app_args::AppArgs;
 use super::conditions::StartArg;
@@ -16,7 +16,7 @@ use crate::team::TeamArgs;
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What is raced
-    #[arg(long, value_enum, default_value_t = OpArg::One(Operation::Barrier))]
+    #[arg(long, value_enum, default_value_t = OpArg::One(Collective::Barrier))]
     pub(super) op: OpArg,
 
     /// Bytes of a block of data, multiples of 8 such as 8,512,4K,1M or 8..16M; a barrier has none.

@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 
 /// The operations or programs that race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpArg {
-    One(Operation),
+    One(Collective),
     All,
     ForkJoin,
     Message,
@@ -27,10 +27,10 @@ impl OpArg {
     }
 
     /// The collective operations that it stands for.
-    pub(super) fn operations(self) -> Vec<Operation> {
+    pub(super) fn operations(self) -> Vec<Collective> {
         match self {
             Self::One(operation) => vec![operation],
-            Self::All => Operation::ALL.into(),
+            Self::All => Collective::ALL.into(),
             Self::ForkJoin | Self::Message => Vec::new(),
         }
     }
@@ -39,7 +39,7 @@ impl OpArg {
 impl ValueEnum for OpArg {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<OpArg>> = LazyLock::new(|| {
-            let each = Operation::ALL.map(OpArg::One);
+            let each = Collective::ALL.map(OpArg::One);
             let more = [OpArg::All, OpArg::ForkJoin, OpArg::Message];
             [&each[..], &more].concat()
         });

@@ -6,8 +6,9 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use corecast_bench::cpu_placement::{CpuPlacement, free};
 use corecast_bench::peers::Mpi;
-use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Operation, Task};
-use corecast_bench::{Collective, Comparison, Progress, Settings};
+use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Task};
+use corecast_bench::{Comparison, Progress, Settings};
+use corecast_model::Collective;
 use corecast_model::Machine;
 use corecast_tune::contest::{
     self, Contest, Forecasts, Foreseen, Others, check_memory, race_sized,
@@ -58,7 +59,7 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
     }
     let start = match tasks
         .iter()
-        .all(|task| task.operation == Operation::Barrier)
+        .all(|task| task.operation == Collective::Barrier)
     {
         true => StartArg::Barrier,
         false => args.start,
@@ -90,7 +91,7 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
             bar.race(task, before as f64 / count, 1.0 / count, step);
         };
         let mut race = foreseen.race(task, || match (task.operation, &contest.others) {
-            (Operation::Barrier, _) | (_, None) => {
+            (Collective::Barrier, _) | (_, None) => {
                 let race = contest.race(Collective::Barrier, &settings, step)?;
                 Ok((race.comparison, race.candidates))
             }
@@ -104,7 +105,7 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
                 step,
             ),
         })?;
-        if task.operation != Operation::Barrier {
+        if task.operation != Collective::Barrier {
             race.comparison.notes.extend(chosen.clone());
         }
         races.push(race);
@@ -166,7 +167,7 @@ fn tasks(op: OpArg, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
     let mut tasks = Vec::new();
     for operation in op.operations() {
         let sizes = match operation {
-            Operation::Barrier => &[0],
+            Collective::Barrier => &[0],
             _ => sizes,
         };
         tasks.extend(sizes.iter().map(|&bytes| Task {
@@ -183,7 +184,7 @@ fn settings(quick: bool, task: &Task) -> Settings {
     let normal = Settings::default();
     match task.operation {
         _ if quick => Settings::quick(),
-        Operation::Barrier => normal,
+        Collective::Barrier => normal,
         _ => Settings {
             rounds_min: if task.bytes >= LONG {
                 10

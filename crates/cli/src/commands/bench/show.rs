@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use corecast_bench::comparison::Report;
-use corecast_bench::sized::Operation;
 use corecast_bench::table::{self, Extent};
 use corecast_bench::{Comparison, osu, summary};
+use corecast_model::Collective;
 use corecast_tune::contest::Foreseen;
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub(super) fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
     let extent = extent(global);
     let tables = races.iter().map(|race| table::render(race, extent));
     let mut tables: Vec<String> = tables.collect();
-    for operation in Operation::ALL {
+    for operation in Collective::ALL {
         let of = |race: &&&Comparison| race.task.is_some_and(|task| task.operation == operation);
         let sizes: Vec<&Comparison> = races.iter().filter(of).copied().collect();
         if sizes.len() > 1 {
@@ -66,7 +66,7 @@ pub(super) fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
 /// The output is closed.
 pub(super) fn show_osu(races: &[Foreseen]) -> Result<()> {
     let mut blocks = Vec::new();
-    for operation in Operation::ALL {
+    for operation in Collective::ALL {
         let of = |race: &&Comparison| match race.task {
             Some(task) => task.operation == operation,
             None => race.title == operation.name(),

@@ -12,8 +12,8 @@ use corecast::rules::{self, AskedBy, CORECAST_ALGO, Fit, Rule, Rules};
 use corecast::store::Store;
 use corecast::{Algorithms, Builder, Planned};
 use corecast_bench::Forecast;
-use corecast_bench::sized::Operation;
 use corecast_machine::CpuList;
+use corecast_model::Collective;
 use corecast_tune::predict::{Predict, Simulated};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -87,7 +87,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
         bail!("--size {size:?}: one size at a time");
     };
     let bytes = match operation {
-        Operation::Barrier => 0,
+        Collective::Barrier => 0,
         _ => bytes,
     };
     let planned = planned(args, source)?;
@@ -244,7 +244,7 @@ impl Models {
 
     fn of(
         &self,
-        operation: Operation,
+        operation: Collective,
         algorithm: &str,
         planned: &Planned,
         bytes: usize,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use corecast::store::{Store, Stored};
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 use corecast_model::{Deep, Machine, MachineFile};
 use corecast_probe::deep::{DeepConfig, Scope, deep};
 
@@ -95,7 +95,7 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         }
         None => {
             bar.say("messages");
-            let file = measure::now(&machine, &threads, &Operation::CHOSEN)?;
+            let file = measure::now(&machine, &threads, &Collective::WITH_ALGORITHMS)?;
             place.keep(&file)?;
             (file, None)
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use corecast::store::Store;
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 use corecast_model::Matrix;
 use corecast_probe::{Config, Measurement, Outcome, measure_or_builtin};
 use owo_colors::OwoColorize;
@@ -43,7 +43,7 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     let (file, measurement) = match outcome? {
         Outcome::Measured(measurement) => {
             let basis = args.basis.into();
-            let file = measure::with_calls(&measurement, basis, &Operation::CHOSEN)?;
+            let file = measure::with_calls(&measurement, basis, &Collective::WITH_ALGORITHMS)?;
             let store = Store::standard();
             let kept = (args.output.is_none() && whole).then_some(&store);
             (measure::with_waits(file, kept)?, Some(measurement))

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use corecast_bench::sized::{ELEMENT_BYTES, Operation};
+use corecast_bench::sized::ELEMENT_BYTES;
+use corecast_model::Collective;
 use corecast_tune::racer::Synchrony;
 use corecast_tune::tuner::{BUDGET, TuneRequest};
 
@@ -103,8 +104,8 @@ pub(super) fn request(args: &TuneArgs) -> Result<TuneRequest> {
     request.budget = Duration::from_secs_f64(args.budget);
     if !args.op.is_empty() && args.op != ["all"] {
         let operations = args.op.iter().map(|name| chosen(name));
-        let mut operations: Vec<Operation> = operations.collect::<Result<_>>()?;
-        let order = |o: &Operation| Operation::ALL.iter().position(|one| one == o);
+        let mut operations: Vec<Collective> = operations.collect::<Result<_>>()?;
+        let order = |o: &Collective| Collective::ALL.iter().position(|one| one == o);
         operations.sort_by_key(order);
         operations.dedup();
         request.operations = operations;
@@ -122,9 +123,9 @@ pub(super) fn request(args: &TuneArgs) -> Result<TuneRequest> {
 }
 
 /// Parses an operation for which algorithms are chosen.
-pub(crate) fn chosen(name: &str) -> Result<Operation> {
-    let operation: Operation = name.parse()?;
-    let chosen = operation.form_of();
+pub(crate) fn chosen(name: &str) -> Result<Collective> {
+    let operation: Collective = name.parse()?;
+    let chosen = operation.algorithms_of();
     if chosen != operation {
         bail!("algorithms are chosen for {chosen}, and not for {name}: name {chosen}");
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 use corecast_tune::candidates::{CandidateSet, candidate_set, name};
 use corecast_tune::tuner::TuneRequest;
 use serde::Serialize;
@@ -114,7 +114,7 @@ fn team<'a>(course: &'a Course, request: &TuneRequest) -> Team<'a> {
     let mut races = Vec::new();
     for &operation in &request.operations {
         let sizes: &[usize] = match operation {
-            Operation::Barrier => &[0],
+            Collective::Barrier => &[0],
             _ => &request.sizes,
         };
         races.extend(sizes.iter().map(|&bytes| Race {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use corecast_bench::sized::Operation;
+use corecast_model::Collective;
 use corecast_tune::candidates::name;
 use corecast_tune::check::{Checked, Static, statics};
 use corecast_tune::guidelines::Finding;
@@ -136,7 +136,7 @@ fn text(tuning: &Tuning, request: &TuneRequest, verbose: bool) -> String {
         let _ = writeln!(text, "    {}: {}", race.subject, all.join(", "));
     }
     for tuned in &outcome.operations {
-        if tuned.operation != Operation::Barrier {
+        if tuned.operation != Collective::Barrier {
             operation(&mut text, tuned, verbose);
         }
     }

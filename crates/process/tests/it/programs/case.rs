@@ -130,7 +130,10 @@ fn folded<T: Element>(step: &Step, mut ranks: Range<usize>, len: usize, fold: Fo
     };
     for rank in ranks {
         let with: Vec<T> = data(step, rank, 0, len);
-        let bytes = (bytemuck::cast_slice_mut(&mut sum), bytemuck::cast_slice(&with));
+        let bytes = (
+            bytemuck::cast_slice_mut(&mut sum),
+            bytemuck::cast_slice(&with),
+        );
         match fold {
             Fold::Bytes => bytewise(bytes.0, bytes.1, add),
             Fold::Then => bytewise(bytes.0, bytes.1, then),
