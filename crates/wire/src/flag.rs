@@ -3,8 +3,10 @@
 use crate::segment::{LineRef, Lines};
 use crate::sync::{AtomicU64, order};
 
-/// One writer, any number of readers; the value only grows (Invariant 1), so a reader that missed
-/// a value sees a later one. CLa's `write` and `wait` of a flag line.
+/// A line with a sequence number, which one thread writes and any number of threads read. It is CLa's flag line,
+/// with its `write` and `wait`.
+///
+/// **Invariant 1:** the number only grows, so a reader that missed a value sees a later one.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Flag {

@@ -86,7 +86,7 @@ fn a_kernel_copied_loan_is_read_whole_or_not_believed() {
         Mutant::LookUnfenced,
     ];
     for (what, last) in [("writes", 9), ("frees", GONE)] {
-        let name = format!("far revocation, then the lender {what}");
+        let name = format!("revoked kernel copy, then the lender {what}");
         check(&name, None, &faults, move || revocation(last));
     }
 }
@@ -137,7 +137,7 @@ fn kernel_copied_loans_are_read_before_they_are_written_again() {
         Mutant::AcceptRelaxed,
         Mutant::RegainRelaxed,
     ];
-    check("far loans", Some(3), &faults, || {
+    check("kernel copies", Some(3), &faults, || {
         let bytes = buffer();
         let words = Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)]);
         let (mut zero, mut one) = {
@@ -205,7 +205,7 @@ fn after_a_refusal_each_word_comes_once() {
         Mutant::RegainRelaxed,
         Mutant::ExposedAgain,
     ];
-    check("far refusal", Some(3), &faults, || {
+    check("refused kernel copy", Some(3), &faults, || {
         let bytes = buffer();
         let refuses = std::sync::atomic::AtomicBool::new(true);
         let (mut zero, mut one) = pair(base(&bytes), move |at| {

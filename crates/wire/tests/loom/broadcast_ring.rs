@@ -87,7 +87,7 @@ fn rings_are_read_before_they_are_written_again() {
 #[test]
 fn the_slowest_reader_frees_a_slot() {
     let faults = [Mutant::OneReaderFrees, Mutant::NoFlowControl];
-    check("notice, two readers", None, &faults, || {
+    check("broadcast ring, two readers", None, &faults, || {
         let (mut writer, _, mut ends) = ends(2);
         let (mut slow, _) = ends.pop().unwrap();
         let other = thread::spawn(move || {
@@ -114,7 +114,7 @@ fn the_slowest_reader_frees_a_slot() {
 #[test]
 fn every_reader_wakes() {
     let faults = [&SLEEP[..], &[Mutant::OneReaderWakes]].concat();
-    check("notice, two sleepers", Some(3), &faults, || {
+    check("broadcast ring, two sleepers", Some(3), &faults, || {
         let (mut writer, _, ends) = ends(2);
         let readers: Vec<_> = ends
             .into_iter()
@@ -136,7 +136,7 @@ fn every_reader_wakes() {
 /// A writer that sleeps for room is woken by the reader that holds the slot.
 #[test]
 fn a_writer_wakes_for_room() {
-    check("notice, room", Some(4), &SLEEP, || {
+    check("broadcast ring, room", Some(4), &SLEEP, || {
         let (mut writer, wait_strategy, mut ends) = ends(1);
         let other = thread::spawn(move || {
             for value in 1..=3 {
@@ -160,7 +160,7 @@ fn a_writer_wakes_for_room() {
 #[test]
 fn a_counter_publishes_what_all_did() {
     let faults = [&SLEEP[..], &[Mutant::CountRelaxed, Mutant::TotalRelaxed]].concat();
-    check("tally", Some(3), &faults, || {
+    check("arrival counter", Some(3), &faults, || {
         let counter: LineRef<ArrivalCounter> = Segment::one(None).unwrap();
         let bell: LineRef<Line<Parker>> = Segment::one(None).unwrap();
         let wait_strategy = WaitStrategy::new(WaitConfig::PARK, bell.clone());
