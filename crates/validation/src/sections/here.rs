@@ -10,7 +10,7 @@ use corecast_sim::measured::MeasuredMachine;
 use serde_json::Value;
 
 /// The output of `corecast bench --probe --json`, shortened.
-const RECORD: &str = include_str!("../../../../benches/records/2026-11-22-predictions.json");
+const RECORD: &str = include_str!("../../records/2026-11-22-predictions.json");
 
 /// Predictions of up to this size are held to [`LIMIT`].
 pub const SHORT_BYTES: usize = 4096;
@@ -144,9 +144,9 @@ pub fn section() -> Content {
         "Every operation of `corecast bench`, two ranks on two cores, threads; nanoseconds.\n\
          {}, {}, by\n\
          `{}`\n\
-         (`benches/records/2026-11-22-predictions.json`). Before each race the probe measured what single messages take\n\
-         (*message*: of one line, after a pause) and calls with nobody to talk to; the host moves the processors about,\n\
-         so a message takes 70 ns in one minute and 280 in the next. What is simulated follows from these figures alone,\n\
+         (`crates/validation/records/2026-11-22-predictions.json`). Before each race the probe measured what\n\
+         single messages take (*message*: of one line, after a pause) and calls with nobody to talk to; the host moves the\n\
+         processors about, so a message takes 70 ns in one minute and 280 in the next. What is simulated follows from these figures alone,\n\
          see [simulator.md](simulator.md#this-machine); nothing is fitted to a collective. {} of the races ended while\n\
          messages took longer or shorter than before it by more than 15 %.\n\n\
          {}\n\
