@@ -1,36 +1,24 @@
 //! [`Builder`] turns a program's preferences into a team.
 
+mod draft;
 mod planned;
 mod processes;
 
 pub use planned::Planned;
 
 use std::path::PathBuf;
-use std::sync::Once;
 use std::time::Duration;
 
-use corecast_collectives::{Algorithms, BarrierPlan, Plans};
-use corecast_machine::{CpuList, Discovery};
+use corecast_collectives::Algorithms;
 use corecast_model::MachineFile;
-use corecast_model::profile::{Mode, Start};
-use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree};
+use corecast_model::profile::Start;
+use corecast_plan::{Pattern, RootChoice};
 use corecast_team::Options;
 use corecast_wire::WaitConfig;
 use corecast_wire::queue::Backend;
 
-use crate::choose::{Choice, Chooser, DecidedBy, Preferences, Races};
-use crate::costs::TeamCosts;
-use crate::cpu_placement;
-use crate::debug::{self, Level};
-use crate::error::Error;
-use crate::explanation::{Chosen, Explanation, RankPlace};
-use crate::numa_placement::NumaPlacement;
-use crate::pins::{Pinning, Pins};
-use crate::rules::{self, Fit, Rules};
-use crate::store::Store;
-use crate::team::Team;
+use crate::choose::Preferences;
 use crate::waiting::Waiting;
-use crate::waits::{Waits, count, fence};
 
 /// The threads that a program asks for.
 #[derive(Clone, Debug)]
@@ -39,8 +27,8 @@ enum AskedThreads {
     Cores(String),
 }
 
-/// Makes a [`Team`]. The builder finds out what a program does not set: the machine, its costs, the plans. Each
-/// row of the table names sources in order; the first that is there decides.
+/// Makes a [`Team`](crate::Team). The builder finds out what a program does not set: the machine, its costs, the
+/// plans. Each row of the table names sources in order; the first that is there decides.
 ///
 /// | setting | sources |
 /// | --- | --- |
@@ -124,8 +112,9 @@ impl Builder {
         self
     }
 
-    /// Whether the threads of [`Team::run`] and those that call [`Team::pin_here`] are pinned. By
-    /// default they are unless there are more ranks than usable PUs.
+    /// Whether the threads of [`Team::run`](crate::Team::run) and those that call
+    /// [`Team::pin_here`](crate::Team::pin_here) are pinned. By default they are unless there are more ranks than
+    /// usable PUs.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = Some(pin);
         self
@@ -232,257 +221,5 @@ impl Builder {
     pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache_folder = Some(folder.into());
         self
-    }
-
-    /// Discovers the machine, chooses the plans, and makes the team.
-    ///
-    /// With `CORECAST_DEBUG=INFO` one line on standard error names the plans and the reasons, with
-    /// `TRACE` it is the whole [`Explanation`]. At `WARN`, the default, refused pinnings and a team larger than
-    /// the CPU quota are reported once; `OFF` is silent.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`]. Stored measurements that cannot be used are no error: [`Team::explain`] names them.
-    ///
-    /// # Cost
-    ///
-    /// About thirty small files for each PU, outside of what is timed. Planning takes 5 to 7 ms of
-    /// CPU time at 128 ranks and 0.5 ms where races were won (two-core KVM guest, AMD EPYC at
-    /// 2.6 GHz, November 2026, `cargo run --release -p corecast --example startup`). The same costs
-    /// give the same plans, unless the machine is so slow that a guard of 9 ms of CPU time ends the
-    /// search for better trees.
-    pub fn build(self) -> Result<Team, Error> {
-        let draft = self.draft(None)?;
-        let (choices, plans) = draft.choose()?;
-        let team = corecast_team::Team::with_options(plans, &draft.options)?;
-        Ok(draft.finish(team, choices))
-    }
-
-    /// Finds everything but the plans. `size` is the number of ranks of a team of processes; it is `None` for
-    /// threads.
-    fn draft(self, size: Option<usize>) -> Result<TeamDraft, Error> {
-        let here = corecast_machine::discover();
-        let machine = &here.machine;
-        let rank_pus = match &self.ranks {
-            None => cpu_placement::of_count(machine, size.unwrap_or(machine.pus.len())),
-            Some(AskedThreads::Count(ranks)) => cpu_placement::of_count(machine, *ranks),
-            Some(AskedThreads::Cores(list)) => cpu_placement::of_list(list, &here)?,
-        };
-        if let Some(size) = size
-            && rank_pus.len() != size
-        {
-            let asked = rank_pus.len();
-            return Err(Error::Size { asked, size });
-        }
-        if rank_pus.is_empty() {
-            return Err(Error::NoRanks);
-        }
-        let store = match &self.cache_folder {
-            Some(folder) => Store::at(folder),
-            None => Store::standard(),
-        };
-        let costs = TeamCosts::find(self.machine.as_ref(), &store, &here, &rank_pus)?;
-        let races = match &self.machine {
-            Some(_) => Races::none("costs were given, and races do not fit them"),
-            None => Races::here(&store, &here),
-        };
-        let pin = self.pin.unwrap_or(rank_pus.len() <= here.usable.len());
-        let fit = Fit {
-            threads: &rank_pus,
-            pinned: pin,
-            mode: match size {
-                Some(_) => Mode::Processes,
-                None => Mode::Threads,
-            },
-            start: self.start,
-        };
-        let rules = Rules::new(self.options.algorithms, rules::environment()?)?;
-        let rules = rules.with_tuning(&races, &fit, &rules::circumstances(&here));
-        let tuned = rules.tuning().and_then(|tuning| tuning.waits);
-        let waits = Waits::of_team(rank_pus.len(), &here, costs.waits).tuned(tuned);
-        let waits = match self.waiting {
-            Some(waiting) => waits.wished(waiting, false),
-            None => waits.by_environment()?,
-        };
-        let mut options = self.options;
-        options.wait_config = Some(waits.as_wait_config());
-        options.parallelism = Some(here.unthrottled_parallelism());
-        options.algorithms = *rules.algorithms();
-        let numa_placement = NumaPlacement::of(&here, &rank_pus, pin);
-        options.numa_nodes = numa_placement.nodes.clone();
-        Ok(TeamDraft {
-            why_pinned: why_pinned(self.pin, pin, rank_pus.len(), &here.usable),
-            preferences: self.preferences,
-            here,
-            rank_pus,
-            costs,
-            races,
-            rules,
-            pin,
-            waits,
-            options,
-            numa_placement,
-        })
-    }
-}
-
-/// A team before its plans are chosen and its memory is allocated.
-struct TeamDraft {
-    here: Discovery,
-    rank_pus: Vec<u32>,
-    costs: TeamCosts,
-    races: Races,
-    rules: Rules,
-    preferences: Preferences,
-    pin: bool,
-    why_pinned: String,
-    waits: Waits,
-    options: Options,
-    numa_placement: NumaPlacement,
-}
-
-impl TeamDraft {
-    /// Chooses the plans; returns the decisions too, for barrier, broadcast and reduce in this order.
-    fn choose(&self) -> Result<(Vec<Choice>, Plans), Error> {
-        let costs = self.costs.both_ways();
-        let chooser =
-            Chooser::new(costs, &self.rank_pus, &self.preferences, &self.races)?.guarded();
-        let broadcast = chooser.choose(Operation::Broadcast)?;
-        let reduce = chooser.choose(Operation::Reduce)?;
-        let barrier = chooser.choose(Operation::Barrier)?;
-        let plans = self.plans(&barrier, &broadcast, &reduce)?;
-        Ok((vec![barrier, broadcast, reduce], plans))
-    }
-
-    /// The chosen plans, with each rank's package where ranks are pinned.
-    fn plans(&self, barrier: &Choice, broadcast: &Choice, reduce: &Choice) -> Result<Plans, Error> {
-        let plan = match self.counts(barrier) {
-            true => BarrierPlan::Counter(self.rank_pus.len()),
-            false => barrier_plan(barrier)?,
-        };
-        let plans = Plans::new(plan, tree_plan(broadcast)?, tree_plan(reduce)?)?;
-        Ok(match self.packages() {
-            Some(packages) => plans.with_packages(packages)?,
-            None => plans,
-        })
-    }
-
-    /// Whether the barrier is a counter in one line, whatever the model says. Where ranks share hardware
-    /// threads, most of the time is spent on waiting for a turn on a PU, which the model leaves out.
-    fn counts(&self, barrier: &Choice) -> bool {
-        let usable = self.here.unthrottled_parallelism();
-        self.rank_pus.len() > usable && barrier.decided_by == DecidedBy::Model
-    }
-
-    /// The package of each rank; threads that are not pinned have none.
-    fn packages(&self) -> Option<Vec<u32>> {
-        let pus = &self.here.machine.pus;
-        let package = |rank_pu: &u32| Some(pus.iter().find(|pu| pu.os_index == *rank_pu)?.package);
-        let rank_pus = self.rank_pus.iter().filter(|_| self.pin);
-        let packages: Vec<u32> = rank_pus.map(package).collect::<Option<_>>()?;
-        (packages.len() == self.rank_pus.len()).then_some(packages)
-    }
-
-    /// Makes the [`Team`] over `team` and its explanation; `choices` are empty where another process planned.
-    fn finish(self, team: corecast_team::Team, choices: Vec<Choice>) -> Team {
-        let here = &self.here;
-        let rank = |(rank, &pu): (usize, &u32)| RankPlace {
-            pu,
-            numa_node: here.node_of_pu(pu).unwrap_or(0),
-            pinning: Pinning::Planned,
-            memory: team.placement(rank).to_string(),
-        };
-        let chosen = |choice: &Choice| {
-            let chosen = Chosen::of(choice, self.costs.unit());
-            match choice.operation == Operation::Barrier && self.counts(choice) {
-                true => chosen.counted(self.rank_pus.len(), here.unthrottled_parallelism()),
-                false => chosen,
-            }
-        };
-        let operations = choices.iter().map(chosen).collect();
-        let mut assumptions = [&self.costs.assumptions[..], &here.machine.assumptions].concat();
-        if choices.is_empty() {
-            assumptions.push(
-                "the process that came first, or a launcher, has chosen the plans and the algorithms: \
-                 only it can explain them"
-                    .to_owned(),
-            );
-        }
-        let built = Explanation {
-            schema: 1,
-            machine: here.machine.name.clone(),
-            ranks: self.rank_pus.iter().enumerate().map(rank).collect(),
-            waits: self.waits,
-            fence: fence(),
-            operations,
-            costs: self.costs.source.clone(),
-            races: self.races.source().to_owned(),
-            tuning: self.rules.source().to_owned(),
-            algorithms: match choices.is_empty() {
-                true => Vec::new(),
-                false => self.rules.sentences(),
-            },
-            memory: self.numa_placement.reason,
-            pinning: self.why_pinned,
-            assumptions,
-        };
-        warn_of_quota(here, self.rank_pus.len());
-        let team = Team {
-            pins: Pins::new(self.rank_pus, self.pin),
-            team,
-            built,
-            costs: self.costs,
-            choices,
-        };
-        if debug::level() >= Level::Trace {
-            debug::say(Level::Trace, || team.explain().to_string());
-        } else {
-            debug::say(Level::Info, || team.built.line());
-        }
-        team
-    }
-}
-
-fn barrier_plan(choice: &Choice) -> Result<BarrierPlan, PlanError> {
-    BarrierPlan::of_shape(&choice.chosen().shape).ok_or_else(|| unsuited(choice))
-}
-
-fn tree_plan(choice: &Choice) -> Result<Tree, PlanError> {
-    let tree = choice.chosen().tree().cloned();
-    tree.ok_or_else(|| unsuited(choice))
-}
-
-fn unsuited(choice: &Choice) -> PlanError {
-    PlanError::Unsuited {
-        pattern: choice.chosen().pattern,
-        operation: choice.operation,
-    }
-}
-
-fn why_pinned(asked: Option<bool>, pin: bool, ranks: usize, usable: &CpuList) -> String {
-    match (asked, pin) {
-        (Some(true), _) => "pinned: asked for".to_owned(),
-        (Some(false), _) => "not pinned: asked for".to_owned(),
-        (None, true) => "pinned: a PU for each rank".to_owned(),
-        (None, false) => format!(
-            "not pinned: {} share {}",
-            count(ranks, "rank"),
-            count(usable.len(), "PU")
-        ),
-    }
-}
-
-fn warn_of_quota(here: &Discovery, ranks: usize) {
-    static SAID: Once = Once::new();
-    if let Some(quota) = &here.quota
-        && quota.cpus < ranks as f64
-    {
-        debug::warn(&SAID, || {
-            format!(
-                "a team of {ranks} is larger than the CPU quota of {}: the kernel stops all threads \
-                 when it is used up; choose a smaller team, or raise {}",
-                quota.cpus, quota.source
-            )
-        });
     }
 }
