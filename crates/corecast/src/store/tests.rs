@@ -1,0 +1,67 @@
+//! Tests of the folder: what is saved is found, and what cannot be used is refused with its reason.
+
+use super::*;
+
+fn machine() -> MachineFile {
+    corecast_model::synthetic("core:2").unwrap()
+}
+
+#[test]
+fn what_is_kept_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path().join("new"));
+    let file = machine();
+    assert_eq!(store.measured(file.machine()), Stored::Absent);
+    let path = store.save_machine(&file).unwrap();
+    assert_eq!(store.measured(file.machine()), Stored::Found(path, file));
+}
+
+#[test]
+fn a_measurement_in_depth_outlives_new_costs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let plain = machine();
+    let section = include_str!("../../../model/src/deep/example.json");
+    let text = plain.to_json();
+    let text = text.replacen("\"unit\"", &format!("\"deep\": {section}, \"unit\""), 1);
+    let full = MachineFile::from_json(&text).unwrap();
+    assert!(full.deep().is_some());
+    store.save_machine(&full).unwrap();
+    let path = store.save_machine(&plain).unwrap();
+    assert_eq!(
+        store.measured(plain.machine()),
+        Stored::Found(path, full.clone())
+    );
+}
+
+#[test]
+fn garbage_and_foreign_files_are_unusable() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let file = machine();
+    let foreign = Profile::new("another 1p1n2c2t-0".into(), "2026-11-21".into());
+    store.save_profile(file.machine(), &foreign).unwrap();
+    let Stored::Unusable(reason) = store.profile(file.machine()) else {
+        panic!("a foreign profile was taken");
+    };
+    assert!(
+        reason.contains("another machine, \"another 1p1n2c2t-0\""),
+        "{reason}"
+    );
+    std::fs::write(store.machine_path(file.machine()).unwrap(), "{").unwrap();
+    let Stored::Unusable(reason) = store.measured(file.machine()) else {
+        panic!("garbage was taken");
+    };
+    assert!(
+        reason.contains("cannot be used: not a machine file"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn nowhere_is_an_error_with_a_way_out() {
+    let store = Store { folder: None };
+    let error = store.save_machine(&machine()).unwrap_err().to_string();
+    assert!(error.contains("set XDG_CACHE_HOME"), "{error}");
+    assert_eq!(store.measured(machine().machine()), Stored::Absent);
+}
