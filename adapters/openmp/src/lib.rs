@@ -13,12 +13,17 @@
 //!
 //! ```text
 //! the loader      the program's code
-//!     │                  │
-//!     ▼             ┌────┴─────┐
-//! 10 mod            ▼          ▼
-//!     │         9  gnu        llvm     the names and calling conventions of the two runtimes
+//!     │             ┌────┼─────┐
+//!     ▼             │    ▼     │
+//! 12 mod       11   │ constructs       the ends of constructs, each of which has a barrier
+//!     │             ├────┴─────┤
+//!     │             ▼          ▼
+//!     │        10  gnu        llvm     starts of regions, and barriers, by the two runtimes' names and calling
+//!     │             │          │       conventions; beside them passed_on, what stays with the runtime
 //!     │             └────┬─────┘
-//!     │         8      entry           begins a region, meets at a barrier, cancels its team
+//!     │         9      entry           begins a region, meets at a barrier, cancels its team
+//!     │                  │
+//!     │         8      timed           a thread's stay in a region whose waits are recorded
 //!     │                  │
 //!     │         7      thread          which region a thread is in, and whose its barriers are
 //!     │                  │

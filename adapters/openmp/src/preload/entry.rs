@@ -1,13 +1,13 @@
-//! Layer 8: the common part of both runtimes' entry points. They begin a region, run a barrier, or cancel the
+//! Layer 9: the common part of both runtimes' entry points. They begin a region, run a barrier, or cancel the
 //! region's team; the macros at the end export them under the runtimes' names.
 
 use super::region::Region;
 use super::runtime::{Code, Data, Runtime, outlined};
-use super::thread::{Barriers, Thread, Timed, outside, thread};
-use super::waits::{self, Stay};
+use super::thread::{Barriers, Thread, outside, thread};
+use super::timed;
+use super::waits;
 use crate::record::Kind;
 use corecast::Member;
-use std::cell::Cell;
 
 /// Starts a region by `call`, which lets the runtime start it: with a body that calls [`run_body`] if `call` gets a
 /// region, and as the program called it if `call` gets `None`.
@@ -46,21 +46,8 @@ pub(crate) fn run_body(region: &Region, body: impl FnOnce()) {
     };
     match waits::is_on() {
         false => run(barriers),
-        true => run_timed(region, barriers, run),
+        true => timed::run(region, barriers, run),
     }
-}
-
-#[cold]
-fn run_timed(region: &Region, barriers: Barriers, run: impl FnOnce(Barriers)) {
-    let Some((thread, threads)) = region.number_of_several() else {
-        return run(barriers);
-    };
-    let timed = Timed {
-        stay: Stay::begin(region.times(threads), region.code(), thread),
-        barriers: Cell::new(barriers),
-    };
-    run(Barriers::Timed(&timed));
-    timed.stay.end();
 }
 
 /// A barrier of the calling thread's region, which the program called at `site`. `theirs` runs it if it is the
@@ -97,15 +84,14 @@ fn their_barrier(theirs: impl FnOnce()) {
 #[inline(never)]
 fn other_barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce()) {
     let thread = thread();
-    let Barriers::Timed(timed) = thread.barriers.get() else {
-        return untimed_barrier(thread, theirs);
-    };
-    // SAFETY: a `Timed` outlives its thread's stay in the region.
-    let timed = unsafe { &*timed };
-    timed.stay.time(site, kind(), || {
-        untimed(thread, timed, || untimed_barrier(thread, theirs));
-        matches!(timed.barriers.get(), Barriers::Team(_))
-    });
+    match thread.barriers.get() {
+        Barriers::Timed(timed) => {
+            timed::barrier(thread, timed, site, kind(), || {
+                untimed_barrier(thread, theirs)
+            });
+        }
+        _ => untimed_barrier(thread, theirs),
+    }
 }
 
 fn untimed_barrier(thread: &Thread, theirs: impl FnOnce()) {
@@ -117,14 +103,6 @@ fn untimed_barrier(thread: &Thread, theirs: impl FnOnce()) {
         Barriers::Team(member) if is_met(member) => {}
         _ => their_barrier(theirs),
     }
-}
-
-/// Runs `call` with the thread's barriers set to those of `timed`, and stores there what `call` sets them to.
-fn untimed(thread: &Thread, timed: &Timed, call: impl FnOnce()) {
-    thread.barriers.set(timed.barriers.get());
-    call();
-    let barriers = thread.barriers.replace(Barriers::Timed(timed));
-    timed.barriers.set(barriers);
 }
 
 /// Finds the team of the thread's region, if it has one, and sets the thread's barriers.
@@ -159,8 +137,9 @@ pub(crate) fn cancel_team() {
         thread.barriers.set(Barriers::Runtime);
     };
     match thread.barriers.get() {
-        // SAFETY: a `Timed` outlives its thread's stay in the region.
-        Barriers::Timed(timed) => untimed(thread, unsafe { &*timed }, cancel),
+        Barriers::Timed(timed) => {
+            timed::untimed(thread, timed, cancel);
+        }
         _ => cancel(),
     }
     region.note_tasks();

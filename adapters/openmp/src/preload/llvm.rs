@@ -1,4 +1,4 @@
-//! Layer 9: the entry points of LLVM OpenMP, which Clang calls.
+//! Layer 10: the entry points of LLVM OpenMP, which Clang calls, for starts of regions and barriers.
 //!
 //! A region's body takes its arguments one by one, and so does the function that starts it, which in C has an
 //! ellipsis. On x86-64, and on AArch64 under Linux, pointers behind an ellipsis are passed like named ones, so a
@@ -7,13 +7,11 @@
 #![allow(non_snake_case, reason = "the names are the runtime's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
 
-use super::entry::{
-    barrier, exports, outside_with, run_body, start_region, theirs, with_site, with_tasks,
-};
+use super::entry::{barrier, exports, outside_with, run_body, start_region, theirs, with_site};
 use super::init::{IS_ON, is_on};
 use super::region::{ARGUMENTS_MAX, Region};
-use super::runtime::{Code, CopyPrivate, Data, Runtime, Word, give_up, outlined};
-use super::thread::{come_back, leave_until_end, thread};
+use super::runtime::{Code, Data, Runtime, give_up, outlined};
+use super::thread::thread;
 use crate::record::Kind;
 use std::ffi::c_int;
 
@@ -236,7 +234,7 @@ with_site!(__kmpc_barrier => meet, "rdx", "x2");
 /// # Safety
 ///
 /// The arguments are those that a compiler gives to the runtime's function.
-unsafe extern "C-unwind" fn meet(place: Data, number: c_int, site: Code) {
+pub(super) unsafe extern "C-unwind" fn meet(place: Data, number: c_int, site: Code) {
     let theirs = || {
         // SAFETY: what the compiler gave.
         unsafe { theirs!(thread().runtime(), __kmpc_barrier)(place, number) }
@@ -263,57 +261,4 @@ unsafe fn kind_of(place: Data) -> Kind {
         0x140 => Kind::Single,
         _ => Kind::Barrier,
     }
-}
-
-/// Ends `single` with `copyprivate`: the thread that ran it gives, all others copy.
-///
-/// # Safety
-///
-/// The arguments are those that a compiler gives to the runtime's function.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __kmpc_copyprivate(
-    place: Data,
-    number: c_int,
-    bytes: usize,
-    data: Data,
-    copy: CopyPrivate,
-    gives: c_int,
-) {
-    let thread = thread();
-    let Some(region) = thread.region() else {
-        // SAFETY: what the compiler gave.
-        return unsafe {
-            theirs!(thread.runtime(), __kmpc_copyprivate)(place, number, bytes, data, copy, gives)
-        };
-    };
-    // The compiler's copy function lies near the construct, so its address serves as the site.
-    let site = copy as Code;
-    if gives != 0 {
-        region.copied.give(data, &thread.receipt);
-    }
-    // SAFETY: what the compiler gave.
-    unsafe {
-        meet(place, number, site);
-        if gives == 0 {
-            copy(data, region.copied.take(&thread.receipt));
-        }
-        meet(place, number, site);
-    }
-}
-
-// Regions of one thread, and calls after which barriers have to complete tasks or see cancellations.
-exports! {
-    begin_serial(): (place: Data, number: c_int) -> () => __kmpc_serialized_parallel;
-    come_back(): (place: Data, number: c_int) -> () => __kmpc_end_serialized_parallel;
-    with_tasks(): (place: Word, number: c_int, flags: c_int, a: Word, b: Word, code: Word) -> Data
-        => __kmpc_omp_task_alloc;
-    with_tasks(): (place: Word, number: c_int, flags: c_int, a: Word, b: Word, code: Word, device: Word) -> Data
-        => __kmpc_omp_target_task_alloc;
-    with_tasks(): (place: Data, number: c_int, which: c_int) -> c_int => __kmpc_cancel;
-}
-
-fn begin_serial(call: impl FnOnce(&'static Runtime)) {
-    let runtime = thread().runtime();
-    leave_until_end(runtime);
-    call(runtime);
 }

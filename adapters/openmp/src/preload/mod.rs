@@ -1,15 +1,18 @@
-//! Layer 10: the functions that the loader calls before the program starts and at its end. The order of the other
+//! Layer 12: the functions that the loader calls before the program starts and at its end. The order of the other
 //! files is drawn in `lib.rs`.
 
+mod constructs;
 mod copyprivate;
 mod entry;
 mod gnu;
 mod init;
 mod llvm;
+mod passed_on;
 mod region;
 mod runtime;
 mod teams;
 mod thread;
+mod timed;
 mod waits;
 
 #[used]

@@ -34,7 +34,7 @@ pub(crate) enum Barriers {
     Timed(*const Timed),
 }
 
-/// A stay in a region whose waits are recorded.
+/// A stay in a region whose waits are recorded; `timed.rs` makes and uses it.
 #[derive(Debug)]
 pub(crate) struct Timed {
     pub(crate) stay: Stay,
