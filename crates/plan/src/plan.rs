@@ -1,20 +1,23 @@
 //! From a pattern to a plan: a validated, costed schedule with a certified gap.
 
+mod error;
+mod given;
+mod parts;
+
+pub use error::PlanError;
+pub use given::plan_above;
+
 use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
 use crate::best;
 use crate::bound::PROVED;
-use crate::cost::{self, Timeline};
-use crate::groups::{self, Grouped};
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::progress::{Progress, Watch};
-use crate::rounds::Rounds;
 use crate::search::Effort;
 use crate::smelt;
-use crate::tree::Tree;
 
 pub use crate::shape::Shape;
 
@@ -59,53 +62,6 @@ pub struct Plan {
     pub gap: f64,
     /// Whether latency and bound are equal to one part in ten million, which is less than what costs are measured to.
     pub proved_optimal: bool,
-}
-
-/// Why a plan cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The root is outside of the team.
-    #[error("root {root} is outside of the team, whose ranks are 0 to {last}")]
-    RootOutside {
-        /// The root asked for.
-        root: usize,
-        /// The last rank.
-        last: usize,
-    },
-    /// The pattern cannot perform this operation.
-    #[error("pattern \"{pattern}\" cannot {operation}: it has no root; use it for a barrier")]
-    Unsuited {
-        /// The pattern.
-        pattern: Pattern,
-        /// The operation.
-        operation: Operation,
-    },
-    /// The radix is below 2.
-    #[error("pattern \"{pattern}\" needs a radix of at least 2")]
-    Radix {
-        /// The pattern.
-        pattern: Pattern,
-    },
-    /// The two trees of a barrier have different roots.
-    #[error("the fan-in ends at rank {fan_in}, the fan-out starts at rank {fan_out}")]
-    Roots {
-        /// Root of the fan-in.
-        fan_in: usize,
-        /// Root of the fan-out.
-        fan_out: usize,
-    },
-    /// Members share lines, and the cost model has no costs of shared lines.
-    #[error("the schedule shares lines, and the cost model does not say what that costs")]
-    NoLines,
-    /// The schedule is for a team of another size.
-    #[error("the schedule has {found} members, the cost model {expected}")]
-    TeamSize {
-        /// Members of the schedule.
-        found: usize,
-        /// Members of the cost model.
-        expected: usize,
-    },
 }
 
 impl RootChoice {
@@ -209,27 +165,6 @@ pub fn plan_with(
     built(costs, pattern, operation, root.unwrap_or(0), None)
 }
 
-/// Plans without a search and with a bound that is known already, so that comparing many patterns computes the bound
-/// once. `lower_bound` is [`bound::lower_bound`](crate::bound::lower_bound) of this operation and root, or a tighter
-/// one. Plans of rounds have a bound of their own. Patterns that are searched for are constructed only.
-///
-/// # Errors
-///
-/// The errors of [`plan()`].
-pub fn plan_above(
-    costs: &CostModel,
-    pattern: Pattern,
-    operation: Operation,
-    root: usize,
-    lower_bound: f64,
-) -> Result<Plan, PlanError> {
-    RootChoice::Rank(root).resolve(costs, pattern)?;
-    if pattern.radix().is_some_and(|radix| radix < 2) {
-        return Err(PlanError::Radix { pattern });
-    }
-    built(costs, pattern, operation, root, Some(lower_bound))
-}
-
 /// Makes the plan of a pattern that needs no search.
 fn built(
     costs: &CostModel,
@@ -289,23 +224,7 @@ impl Plan {
         };
     }
 
-    /// The plan of a given tree, for example one that was read from a file or found by a search.
-    ///
-    /// `pattern` is the name that the plan gets.
-    ///
-    /// # Errors
-    ///
-    /// The tree has another number of members than the model.
-    pub fn of_tree(
-        costs: &CostModel,
-        pattern: Pattern,
-        operation: Operation,
-        tree: Tree,
-    ) -> Result<Self, PlanError> {
-        let root = tree.root();
-        Self::of_shape(costs, pattern, operation, root, Shape::Tree(tree), None)
-    }
-
+    /// Makes the plan of a shape. `proved` is a bound that is known already; without one it is computed.
     pub(crate) fn of_shape(
         costs: &CostModel,
         pattern: Pattern,
@@ -336,143 +255,5 @@ impl Plan {
         };
         plan.set_lower_bound(lower_bound);
         Ok(plan)
-    }
-
-    /// Makes the plan of a barrier that goes in over one tree and out over another. Where the second is the first
-    /// reversed, it is the plan of that one tree.
-    ///
-    /// # Errors
-    ///
-    /// The trees have different roots, or another number of members than the model.
-    pub fn of_trees(
-        costs: &CostModel,
-        pattern: Pattern,
-        fan_in: Tree,
-        fan_out: Tree,
-    ) -> Result<Self, PlanError> {
-        let root = fan_out.root();
-        if fan_in.root() != root {
-            return Err(PlanError::Roots {
-                fan_in: fan_in.root(),
-                fan_out: root,
-            });
-        }
-        if fan_in.len() != fan_out.len() {
-            return Err(PlanError::TeamSize {
-                found: fan_in.len(),
-                expected: fan_out.len(),
-            });
-        }
-        let shape = Shape::of_trees(fan_in, fan_out);
-        Self::of_shape(costs, pattern, Operation::Barrier, root, shape, None)
-    }
-
-    /// Makes the plan of a given tree with groups. Where no line is shared, and for a reduction, whose lines are
-    /// private in any case, it is the plan of the tree without groups.
-    ///
-    /// # Errors
-    ///
-    /// The tree has another number of members than the model, or shares lines whose costs the model lacks.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use corecast_plan::groups::Grouped;
-    /// use corecast_plan::{Operation, Pattern, Plan};
-    ///
-    /// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
-    /// let (costs, flat) = (machine.costs(), Grouped::flat(32, 0));
-    /// let plan = Plan::of_groups(costs, Pattern::Best, Operation::Broadcast, flat.clone())?;
-    /// assert_eq!((plan.latency, plan.proved_optimal), (164.0, true));
-    /// assert_eq!((plan.groups(), plan.tree()), (Some(&flat), None));
-    /// # Ok::<(), corecast_plan::PlanError>(())
-    /// ```
-    pub fn of_groups(
-        costs: &CostModel,
-        pattern: Pattern,
-        operation: Operation,
-        groups: Grouped,
-    ) -> Result<Self, PlanError> {
-        let root = groups.root();
-        let shape = match operation {
-            Operation::Reduce => Shape::Tree(groups.tree().clone()),
-            Operation::Broadcast | Operation::Barrier => Shape::of_groups(groups),
-        };
-        Self::of_shape(costs, pattern, operation, root, shape, None)
-    }
-
-    /// The tree, if the plan is a single one whose members share no lines.
-    #[must_use]
-    pub fn tree(&self) -> Option<&Tree> {
-        match &self.shape {
-            Shape::Tree(tree) => Some(tree),
-            _ => None,
-        }
-    }
-
-    /// Returns the tree by which messages leave the root; `None` for rounds and where members share lines.
-    #[must_use]
-    pub fn outward(&self) -> Option<&Tree> {
-        match (&self.shape, self.operation) {
-            (Shape::Tree(tree), Operation::Broadcast | Operation::Barrier) => Some(tree),
-            (Shape::Trees { fan_out, .. }, _) => Some(fan_out),
-            _ => None,
-        }
-    }
-
-    /// The tree with groups, if the plan is a single one.
-    #[must_use]
-    pub fn groups(&self) -> Option<&Grouped> {
-        match &self.shape {
-            Shape::Groups(groups) => Some(groups),
-            _ => None,
-        }
-    }
-
-    /// The trees of a barrier that goes in over one and out over another, where members share lines.
-    #[must_use]
-    pub fn two_grouped(&self) -> Option<(&Grouped, &Grouped)> {
-        match &self.shape {
-            Shape::GroupedTrees { fan_in, fan_out } => Some((fan_in, fan_out)),
-            _ => None,
-        }
-    }
-
-    /// The trees of a barrier that goes in over one and out over another.
-    #[must_use]
-    pub fn two_trees(&self) -> Option<(&Tree, &Tree)> {
-        match &self.shape {
-            Shape::Trees { fan_in, fan_out } => Some((fan_in, fan_out)),
-            _ => None,
-        }
-    }
-
-    /// Returns the busy times of all members; `None` for rounds, whose members wait for several others at once.
-    ///
-    /// # Panics
-    ///
-    /// When `costs` are those of another team.
-    #[must_use]
-    pub fn timeline(&self, costs: &CostModel) -> Option<Timeline> {
-        match &self.shape {
-            Shape::Tree(tree) => Some(cost::timeline(costs, tree, self.operation)),
-            Shape::Trees { fan_in, fan_out } => {
-                Some(cost::two_trees_timeline(costs, fan_in, fan_out))
-            }
-            Shape::Groups(grouped) => Some(groups::timeline(costs, grouped, self.operation)),
-            Shape::GroupedTrees { fan_in, fan_out } => {
-                Some(groups::two_ways_timeline(costs, fan_in, fan_out))
-            }
-            Shape::Rounds(_) => None,
-        }
-    }
-
-    /// The rounds, unless the plan is a tree.
-    #[must_use]
-    pub fn rounds(&self) -> Option<&Rounds> {
-        match &self.shape {
-            Shape::Rounds(rounds) => Some(rounds),
-            _ => None,
-        }
     }
 }

@@ -1,0 +1,113 @@
+//! Plans of which the caller gives the schedule or the lower bound.
+
+use corecast_model::CostModel;
+
+use super::{Plan, PlanError, RootChoice, built};
+use crate::groups::Grouped;
+use crate::operation::Operation;
+use crate::pattern::Pattern;
+use crate::shape::Shape;
+use crate::tree::Tree;
+
+/// Plans without a search and with a bound that is known already, so that comparing many patterns computes the bound
+/// once. `lower_bound` is [`bound::lower_bound`](crate::bound::lower_bound) of this operation and root, or a tighter
+/// one. Plans of rounds have a bound of their own. Patterns that are searched for are constructed only.
+///
+/// # Errors
+///
+/// The errors of [`plan()`](crate::plan()).
+pub fn plan_above(
+    costs: &CostModel,
+    pattern: Pattern,
+    operation: Operation,
+    root: usize,
+    lower_bound: f64,
+) -> Result<Plan, PlanError> {
+    RootChoice::Rank(root).resolve(costs, pattern)?;
+    if pattern.radix().is_some_and(|radix| radix < 2) {
+        return Err(PlanError::Radix { pattern });
+    }
+    built(costs, pattern, operation, root, Some(lower_bound))
+}
+
+impl Plan {
+    /// The plan of a given tree, for example one that was read from a file or found by a search.
+    ///
+    /// `pattern` is the name that the plan gets.
+    ///
+    /// # Errors
+    ///
+    /// The tree has another number of members than the model.
+    pub fn of_tree(
+        costs: &CostModel,
+        pattern: Pattern,
+        operation: Operation,
+        tree: Tree,
+    ) -> Result<Self, PlanError> {
+        let root = tree.root();
+        Self::of_shape(costs, pattern, operation, root, Shape::Tree(tree), None)
+    }
+
+    /// Makes the plan of a barrier that goes in over one tree and out over another. Where the second is the first
+    /// reversed, it is the plan of that one tree.
+    ///
+    /// # Errors
+    ///
+    /// The trees have different roots, or another number of members than the model.
+    pub fn of_trees(
+        costs: &CostModel,
+        pattern: Pattern,
+        fan_in: Tree,
+        fan_out: Tree,
+    ) -> Result<Self, PlanError> {
+        let root = fan_out.root();
+        if fan_in.root() != root {
+            return Err(PlanError::Roots {
+                fan_in: fan_in.root(),
+                fan_out: root,
+            });
+        }
+        if fan_in.len() != fan_out.len() {
+            return Err(PlanError::TeamSize {
+                found: fan_in.len(),
+                expected: fan_out.len(),
+            });
+        }
+        let shape = Shape::of_trees(fan_in, fan_out);
+        Self::of_shape(costs, pattern, Operation::Barrier, root, shape, None)
+    }
+
+    /// Makes the plan of a given tree with groups. Where no line is shared, and for a reduction, whose lines are
+    /// private in any case, it is the plan of the tree without groups.
+    ///
+    /// # Errors
+    ///
+    /// The tree has another number of members than the model, or shares lines whose costs the model lacks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_plan::groups::Grouped;
+    /// use corecast_plan::{Operation, Pattern, Plan};
+    ///
+    /// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+    /// let (costs, flat) = (machine.costs(), Grouped::flat(32, 0));
+    /// let plan = Plan::of_groups(costs, Pattern::Best, Operation::Broadcast, flat.clone())?;
+    /// assert_eq!((plan.latency, plan.proved_optimal), (164.0, true));
+    /// assert_eq!((plan.groups(), plan.tree()), (Some(&flat), None));
+    /// # Ok::<(), corecast_plan::PlanError>(())
+    /// ```
+    pub fn of_groups(
+        costs: &CostModel,
+        pattern: Pattern,
+        operation: Operation,
+        groups: Grouped,
+    ) -> Result<Self, PlanError> {
+        let root = groups.root();
+        let shape = match operation {
+            Operation::Reduce => Shape::Tree(groups.tree().clone()),
+            Operation::Broadcast | Operation::Barrier => Shape::of_groups(groups),
+        };
+        Self::of_shape(costs, pattern, operation, root, shape, None)
+    }
+}
