@@ -16,9 +16,7 @@
 //! any time; the result is then the best plan so far, with the bound proved so far.
 
 mod barrier;
-mod found;
 mod grouped;
-mod rounds;
 mod trees;
 mod way;
 
@@ -27,8 +25,7 @@ use corecast_model::CostModel;
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::search::Effort;
-use found::FoundSchedule;
-use rounds::SearchRounds;
+use way::{FoundSchedule, SearchRounds};
 
 pub use crate::progress::{Progress, Stage, Watch};
 

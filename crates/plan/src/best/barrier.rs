@@ -4,9 +4,7 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::found::FoundSchedule;
-use super::rounds::{SearchRound, SearchRounds, WORK_PER_MOVE};
-use super::way::DirectionSearch;
+use super::way::{DirectionSearch, FoundSchedule, SearchRound, SearchRounds, WORK_PER_MOVE};
 use crate::bound;
 use crate::exact;
 use crate::operation::Operation;

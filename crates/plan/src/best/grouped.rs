@@ -11,9 +11,8 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::found::FoundSchedule;
-use super::rounds::{self, SearchRound, SearchRounds};
 use super::trees::trees;
+use super::way::{self, FoundSchedule, SearchRound, SearchRounds};
 use crate::groups::{self, TwoWays};
 use crate::operation::Operation;
 use crate::progress::{Progress, Stage, Watch};
@@ -77,7 +76,7 @@ pub(super) fn search(
         moves: (effort.moves / TREES_SHARE).min(TREES_MAX),
         ..effort
     };
-    let mut rounds = SearchRounds::without_proof(first, rounds::FIRST_ROUND);
+    let mut rounds = SearchRounds::without_proof(first, way::FIRST_ROUND);
     let found = trees(costs, operation, root, &mut rounds, &mut |p| {
         watched.look(p)
     });

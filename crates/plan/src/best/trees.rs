@@ -5,9 +5,7 @@ use std::ops::ControlFlow;
 use corecast_model::CostModel;
 
 use super::barrier;
-use super::found::FoundSchedule;
-use super::rounds::{SearchRound, SearchRounds};
-use super::way::{self, DirectionSearch};
+use super::way::{self, DirectionSearch, FoundSchedule, SearchRound, SearchRounds};
 use crate::bound;
 use crate::operation::Operation;
 use crate::progress::{Progress, Watch};
