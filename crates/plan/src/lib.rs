@@ -44,6 +44,7 @@ pub mod patterns;
 pub mod placement;
 pub mod plan;
 mod progress;
+mod random;
 pub mod record;
 pub mod repair;
 pub mod rounds;

@@ -18,7 +18,6 @@ mod barrier;
 mod construct;
 mod moves;
 mod progress;
-pub(crate) mod random;
 mod soft;
 mod state;
 #[cfg(test)]

@@ -1,36 +1,7 @@
 //! Changes to a tree with groups, each of which can be taken back.
 
 use super::state::{Group, GroupedState};
-
-/// A seeded generator of random numbers. A plan depends on its sequence, so it is fixed here
-/// (xorshift64*, Vigna, *An experimental exploration of Marsaglia's xorshift generators*, 2016).
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn new(seed: u64) -> Self {
-        // A state of 0 would stay there; one step mixes seeds that are near each other.
-        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        random.bits();
-        random
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Returns a number from 0 to n − 1; n is far below 2³².
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        (((self.bits() >> 32) * n as u64) >> 32) as usize
-    }
-
-    /// Returns a number from 0 to below 1.
-    pub(super) fn share(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
+use crate::random::XorShift64Star;
 
 /// The values that a change overwrote, newest last.
 #[derive(Default)]
@@ -73,7 +44,7 @@ impl Undo {
 /// lead over a far worse one. Returns `false` when nothing was changed.
 pub(super) fn change(
     state: &mut GroupedState,
-    random: &mut Random,
+    random: &mut XorShift64Star,
     free_root: bool,
     undo: &mut Undo,
 ) -> bool {
@@ -87,7 +58,12 @@ pub(super) fn change(
 }
 
 /// Makes one change. Returns `false` when the one that was drawn is impossible.
-fn step(state: &mut GroupedState, random: &mut Random, free_root: bool, undo: &mut Undo) -> bool {
+fn step(
+    state: &mut GroupedState,
+    random: &mut XorShift64Star,
+    free_root: bool,
+    undo: &mut Undo,
+) -> bool {
     let n = state.parent.len();
     let (x, y) = (random.below(n), random.below(n));
     if x == y {
@@ -169,7 +145,7 @@ fn merge(state: &mut GroupedState, x: usize, y: usize, undo: &mut Undo) -> bool 
 }
 
 /// About half of x's group, x among them, become a group of their own.
-fn split(state: &mut GroupedState, x: usize, random: &mut Random, undo: &mut Undo) -> bool {
+fn split(state: &mut GroupedState, x: usize, random: &mut XorShift64Star, undo: &mut Undo) -> bool {
     if x == state.root {
         return false;
     }

@@ -15,10 +15,11 @@ use corecast_model::{CostModel, Lines};
 use super::Grouped;
 use super::cost::{latency, two_ways};
 use super::count::Flow;
-use super::moves::{Random, Undo, change};
+use super::moves::{Undo, change};
 use super::start::{other_roots, starts};
 use super::state::{Aim, GroupedState, LatencyScratch};
 use crate::operation::Operation;
+use crate::random::XorShift64Star;
 use crate::search::{Effort, SearchProgress, SearchWatch};
 use crate::tree::Tree;
 
@@ -252,7 +253,7 @@ impl OneTree<'_> {
         let best = from.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut annealer = GroupAnnealer {
             best: best.cloned().expect("the given tree is among them"),
-            random: Random::new(self.effort.seed),
+            random: XorShift64Star::new(self.effort.seed),
             judge,
             free_root: self.free_root,
             lower_bound: self.lower_bound,
@@ -275,7 +276,7 @@ impl OneTree<'_> {
 struct GroupAnnealer<'a> {
     judge: LatencyScratch<'a>,
     best: (f64, GroupedState),
-    random: Random,
+    random: XorShift64Star,
     free_root: bool,
     lower_bound: f64,
     moves: u64,

@@ -12,7 +12,7 @@
 use super::draft::TreeDraft;
 use super::improve::improve;
 use super::vacancy::house_all;
-use crate::search::random::Random;
+use crate::random::SplitMix64;
 
 /// The improvement after a kick ends after this many steps without a record.
 const PATIENCE: usize = 3;
@@ -63,7 +63,7 @@ pub(super) struct Kicks {
     /// The tree at which the next kick begins.
     here: Best,
     count: usize,
-    random: Random,
+    random: SplitMix64,
     chain: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ impl Kicks {
             here: best.clone(),
             best,
             count: 0,
-            random: Random::new(0),
+            random: SplitMix64::new(0),
             chain: Vec::new(),
         }
     }
@@ -149,7 +149,7 @@ impl Kicks {
 
 /// Puts a part below any member, every other time below a near one: if every part went to its best
 /// place, the same tree would come back too often.
-fn mislay(draft: &mut TreeDraft, x: usize, random: &mut Random) {
+fn mislay(draft: &mut TreeDraft, x: usize, random: &mut SplitMix64) {
     let price = |draft: &TreeDraft, q: usize| {
         let (send, receive) = draft.pair(q, x);
         send + receive

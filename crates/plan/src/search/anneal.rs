@@ -32,8 +32,8 @@ use std::rc::Rc;
 
 use super::moves::Mover;
 use super::progress::{SearchProgress, SearchWatch};
-use super::random::Random;
 use super::state::{PairCosts, TreeState};
+use crate::random::SplitMix64;
 use crate::tree::Tree;
 
 /// Moves between two calls of the watcher.
@@ -91,7 +91,7 @@ pub(super) struct TreeAnnealer {
     /// The least latency that was found on the ladder.
     best_of_ladder: f64,
     /// The generator of the choices between turns on the ladder.
-    random: Random,
+    random: SplitMix64,
     exponentials: Vec<f64>,
     /// The tree at which the last round ended that left the neighbourhood.
     wanderer: Vec<u32>,
@@ -128,12 +128,12 @@ impl TreeAnnealer {
         let best_latency = state.latency();
         Self {
             pairs: Rc::clone(pairs),
-            movers: vec![Mover::new(pairs, state, free_root, Random::new(seed))],
+            movers: vec![Mover::new(pairs, state, free_root, SplitMix64::new(seed))],
             now: 0,
             place: 0,
             on_ladder: 0,
             best_of_ladder: f64::INFINITY,
-            random: Random::new(!seed),
+            random: SplitMix64::new(!seed),
             exponentials: exponentials(),
             wanderer: best.clone(),
             nodes: nodes(numa),
@@ -282,7 +282,7 @@ impl TreeAnnealer {
     fn climb(&mut self) {
         while self.movers.len() <= TREES {
             let state = TreeState::of_parents(&self.pairs, &self.best);
-            let random = Random::new(self.random.bits());
+            let random = SplitMix64::new(self.random.bits());
             let mover = Mover::new(&self.pairs, state, self.free_root, random);
             self.movers.push(mover);
             self.best_of_ladder = self.best_latency;

@@ -14,8 +14,8 @@
 
 use std::rc::Rc;
 
-use super::random::Random;
 use super::state::{PairCosts, TreeState};
+use crate::random::SplitMix64;
 
 /// For each member the parents that it prefers; a list is made when it is first asked for.
 pub(super) struct Near {
@@ -89,7 +89,7 @@ pub(super) struct Mover {
     pub(super) state: TreeState,
     near: Near,
     chain: Chain,
-    pub(super) random: Random,
+    pub(super) random: SplitMix64,
     free_root: bool,
     /// The energy of the state before the move that is being looked at.
     energy: f64,
@@ -102,7 +102,7 @@ impl Mover {
         pairs: &Rc<PairCosts>,
         state: TreeState,
         free_root: bool,
-        random: Random,
+        random: SplitMix64,
     ) -> Self {
         let mut chain = Chain::default();
         chain.renew(&state);

@@ -6,15 +6,15 @@ use std::rc::Rc;
 use corecast_model::synthetic;
 
 use super::moves::Mover;
-use super::random::Random;
 use super::state::{PairCosts, TreeState};
 use super::{TreeSearch, construct};
 use crate::cost;
 use crate::operation::Operation;
+use crate::random::SplitMix64;
 use crate::tree::Tree;
 
 /// A tree whose members hang below random earlier ones.
-fn random_tree(n: usize, random: &mut Random) -> Tree {
+fn random_tree(n: usize, random: &mut SplitMix64) -> Tree {
     let mut lists = vec![Vec::new(); n];
     for v in 1..n {
         lists[random.below(v)].push(v);
@@ -35,7 +35,7 @@ fn sums_stay_exact_over_long_sequences() {
     ] {
         let machine = synthetic(spec).unwrap();
         let costs = machine.costs();
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let tree = random_tree(costs.n(), &mut random);
         let scale = cost::latency(costs, &tree, Operation::Broadcast);
         let pairs = Rc::new(PairCosts::of(costs, scale));
@@ -67,7 +67,7 @@ fn sums_stay_exact_over_long_sequences() {
 fn undo_restores_everything() {
     let machine = synthetic("package:2 numa:2 core:3 send=60,120,200 receive=220,450,750").unwrap();
     let costs = machine.costs();
-    let mut random = Random::new(9);
+    let mut random = SplitMix64::new(9);
     let tree = random_tree(costs.n(), &mut random);
     let scale = cost::latency(costs, &tree, Operation::Broadcast);
     let pairs = Rc::new(PairCosts::of(costs, scale));
@@ -101,7 +101,7 @@ fn undo_restores_everything() {
 #[test]
 fn a_search_that_goes_on_is_the_one_that_was_not_interrupted() {
     let machine = synthetic("package:2 numa:2 core:2 send=60,120,200 receive=220,450,750").unwrap();
-    let start = random_tree(machine.costs().n(), &mut Random::new(4));
+    let start = random_tree(machine.costs().n(), &mut SplitMix64::new(4));
     // Long enough for rounds and ladder to take turns.
     let parts: [u64; 5] = [777, 20_000, 30_001, 50_000, 22];
     let searched = |parts: &[u64]| {
@@ -122,7 +122,7 @@ fn an_offer_is_taken_if_it_is_better() {
     let costs = machine.costs();
     let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Broadcast);
     let good = construct(costs, Some(0));
-    let poor = random_tree(costs.n(), &mut Random::new(1));
+    let poor = random_tree(costs.n(), &mut SplitMix64::new(1));
     assert!(latency(&good) < latency(&poor));
     let mut search = TreeSearch::new(costs, &poor, false, 1);
     search.offer(&good);
