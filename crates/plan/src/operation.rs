@@ -3,9 +3,22 @@
 use std::fmt;
 use std::str::FromStr;
 
+use corecast_model::Collective;
 use serde::{Deserialize, Serialize};
 
-/// An operation that is planned for a team.
+/// An operation that is planned for a team: one of the [`Collective`]s that plans are made for, under the same
+/// name.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_model::Collective;
+/// use corecast_plan::Operation;
+///
+/// assert_eq!(Collective::from(Operation::Reduce), Collective::Reduce);
+/// assert_eq!("reduce".parse(), Ok(Operation::Reduce));
+/// assert!("allreduce".parse::<Operation>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -30,13 +43,19 @@ impl Operation {
     pub const ALL: [Self; 3] = [Self::Broadcast, Self::Reduce, Self::Barrier];
 }
 
+impl From<Operation> for Collective {
+    fn from(operation: Operation) -> Self {
+        match operation {
+            Operation::Broadcast => Self::Broadcast,
+            Operation::Reduce => Self::Reduce,
+            Operation::Barrier => Self::Barrier,
+        }
+    }
+}
+
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Broadcast => "broadcast",
-            Self::Reduce => "reduce",
-            Self::Barrier => "barrier",
-        })
+        Collective::from(*self).fmt(f)
     }
 }
 
@@ -44,9 +63,10 @@ impl FromStr for Operation {
     type Err = OperationError;
 
     fn from_str(text: &str) -> Result<Self, OperationError> {
+        let named: Option<Collective> = text.parse().ok();
         let found = Self::ALL
             .into_iter()
-            .find(|operation| operation.to_string() == text);
+            .find(|&operation| named == Some(operation.into()));
         found.ok_or_else(|| OperationError {
             found: text.to_owned(),
         })
