@@ -1,16 +1,16 @@
 //! The costs of one message at each of its two ends, for every ordered pair of threads.
 
 pub(crate) mod error;
+mod makers;
 mod matrix;
+mod means;
 
 pub use error::CostError;
 pub use matrix::Matrix;
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
-use crate::lines::{LineCosts, Lines, Place};
+use crate::lines::Lines;
 
 /// The unit of every number in a [`CostModel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,35 +115,6 @@ impl CostModel {
         })
     }
 
-    /// Makes a model from two functions of the ordered pair, with one thread for each entry of
-    /// `numa`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`CostModel::new`].
-    pub fn from_fn(
-        unit: Unit,
-        numa: Vec<u32>,
-        mut send: impl FnMut(usize, usize) -> f64,
-        mut receive: impl FnMut(usize, usize) -> f64,
-    ) -> Result<Self, CostError> {
-        let n = numa.len();
-        if n == 0 {
-            return Err(CostError::Empty);
-        }
-        let send = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { send(i, j) });
-        let receive = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { receive(i, j) });
-        send.check("send")?;
-        receive.check("receive")?;
-        Ok(Self {
-            unit,
-            send,
-            receive,
-            numa,
-            lines: None,
-        })
-    }
-
     /// Number of threads, at least 1.
     #[must_use]
     pub fn n(&self) -> usize {
@@ -210,67 +181,11 @@ impl CostModel {
         &self.receive
     }
 
-    /// Mean of the costs that `i` pays to send to each other thread; 0 for a single thread.
-    ///
-    /// Smelt's root is the thread where this is least (§3.3.1).
-    #[must_use]
-    pub fn send_mean(&self, i: usize) -> f64 {
-        match self.n() {
-            1 => 0.0,
-            n => self.send.row(i).iter().sum::<f64>() / (n - 1) as f64,
-        }
-    }
-
-    /// Replaces the NUMA nodes, one for each thread, and keeps the costs.
-    ///
-    /// # Panics
-    ///
-    /// When the list's length is not [`CostModel::n`].
-    #[must_use]
-    pub fn with_numa(mut self, numa: Vec<u32>) -> Self {
-        assert_eq!(numa.len(), self.n(), "one NUMA node for each thread");
-        if let Some(lines) = &mut self.lines {
-            lines.set_numa(&numa);
-        }
-        self.numa = numa;
-        self
-    }
-
     /// Returns the costs of shared lines; `None` where they are unknown, so that plans can have no
     /// groups.
     #[must_use]
     pub fn lines(&self) -> Option<&Lines> {
         self.lines.as_ref()
-    }
-
-    /// Adds costs of shared lines, in the same unit, and the place of each thread.
-    ///
-    /// # Errors
-    ///
-    /// A cost that [`LineCosts::check`] refuses, or not one place for each thread.
-    pub fn with_lines(mut self, costs: LineCosts, places: Vec<Place>) -> Result<Self, CostError> {
-        if places.len() != self.n() {
-            return Err(CostError::Length {
-                what: "lines",
-                found: places.len(),
-                expected: self.n(),
-            });
-        }
-        self.lines = Some(Lines::new(costs, places)?);
-        Ok(self)
-    }
-
-    /// Returns the model without costs of shared lines, for a caller that can run no groups. It is
-    /// a copy only where there are such costs.
-    #[must_use]
-    pub fn without_lines(&self) -> Cow<'_, Self> {
-        match self.lines {
-            None => Cow::Borrowed(self),
-            Some(_) => Cow::Owned(Self {
-                lines: None,
-                ..self.clone()
-            }),
-        }
     }
 
     /// Returns the model of a team: entry r of `positions` becomes thread r.
@@ -323,23 +238,6 @@ impl CostModel {
             numa: self.numa.clone(),
             lines: self.lines.clone(),
         }
-    }
-
-    /// Mean send and receive cost over all ordered pairs for which `class(i, j)` holds; `None`
-    /// when there is no such pair.
-    #[must_use]
-    pub fn class_means(&self, mut class: impl FnMut(usize, usize) -> bool) -> Option<(f64, f64)> {
-        let (mut send, mut receive, mut count) = (0.0, 0.0, 0_u64);
-        for i in 0..self.n() {
-            for j in 0..self.n() {
-                if i != j && class(i, j) {
-                    send += self.send(i, j);
-                    receive += self.receive(i, j);
-                    count += 1;
-                }
-            }
-        }
-        (count > 0).then(|| (send / count as f64, receive / count as f64))
     }
 }
 
