@@ -16,12 +16,12 @@
 //! differ in who passes the value on between NUMA nodes, and a round ends in the valley in which it
 //! got cold.
 //!
-//! **Ladder.** Longer searches therefore spend most moves on a few trees at once, each at a temperature
+//! **Tempering.** Longer searches therefore spend most moves on a few trees at once, each at a temperature
 //! that stays (*parallel tempering*: Swendsen and Wang 1986, Geyer 1991). Now and then neighbours
 //! exchange their temperatures, by Metropolis's rule: a better tree comes down to where it is refined,
-//! a worse one goes up to where it changes. After each round the ladder has its turn, and two NUMA
-//! nodes exchange their roles in its hottest tree; what either finds is where the other goes on.
-//! Rounds alone were 0.26 % above the best known in the mean, with the ladder 0.21 % (2 million moves
+//! a worse one goes up to where it changes. After each round tempering has its turn, and two NUMA
+//! nodes exchange their roles in the hottest tree; what either finds is where the other goes on.
+//! Rounds alone were 0.26 % above the best known in the mean, with tempering 0.21 % (2 million moves
 //! on the public matrices of 32 and 48 members, 12 seeds each of 8 searches, November 2026).
 //!
 //! A move is accepted when the energy rises by no more than the temperature times a random number
@@ -50,16 +50,16 @@ const LENGTH_MAX: f64 = 1e15;
 /// Coldest temperature of a round, as a share of the latency.
 const COLD: f64 = 0.0005;
 
-/// Moves for each member before the ladder is set up. Shorter searches fare better with rounds alone.
+/// Moves for each member before tempering begins. Shorter searches fare better with rounds alone.
 const ROUNDS: u64 = 3000;
-/// After a round the ladder gets this many times the moves of the round.
+/// After a round tempering gets this many times the moves of the round.
 const SHARE: u64 = 2;
-/// Trees on the ladder.
+/// Trees that are tempered, one at each temperature.
 const TREES: usize = 5;
-/// Temperatures on the ladder, as shares of the latency. From 3 to 8 trees and from 0.7 to 3 % at the
+/// Temperatures of the tempered trees, as shares of the latency. From 3 to 8 trees and from 0.7 to 3 % at the
 /// top make no difference that 8 to 24 seeds show.
-const LADDER: [f64; TREES] = [0.001, 0.0018, 0.0032, 0.0056, 0.01];
-/// Moves of a tree on the ladder between two exchanges.
+const TEMPERATURES: [f64; TREES] = [0.001, 0.0018, 0.0032, 0.0056, 0.01];
+/// Moves of a tempered tree between two exchanges of temperatures.
 const TURN: u64 = 512;
 
 /// `-ln(u)` for evenly spread u, as sums of fractions: the means of sorted exponential numbers.
@@ -80,17 +80,17 @@ const EXPONENTIALS: usize = 1024;
 /// A search that can be continued.
 pub(super) struct TreeAnnealer {
     pairs: Rc<PairCosts>,
-    /// The tree of the rounds, and then those on the ladder, the coldest first.
+    /// The tree of the rounds, and then those that are tempered, the coldest first.
     movers: Vec<Mover>,
     /// The index of the tree that moves.
     now: usize,
-    /// The place on the ladder of the tree that moved last.
+    /// The index of the tempered tree that moved last.
     place: usize,
-    /// The turns of trees on the ladder that are left until the next round.
-    on_ladder: u64,
-    /// The least latency that was found on the ladder.
-    best_of_ladder: f64,
-    /// The generator of the choices between turns on the ladder.
+    /// The turns of tempered trees that are left until the next round.
+    tempering_left: u64,
+    /// The least latency that was found by tempering.
+    best_of_tempering: f64,
+    /// The generator of the choices between turns of tempering.
     random: SplitMix64,
     exponentials: Vec<f64>,
     /// The tree at which the last round ended that left the neighbourhood.
@@ -131,8 +131,8 @@ impl TreeAnnealer {
             movers: vec![Mover::new(pairs, state, free_root, SplitMix64::new(seed))],
             now: 0,
             place: 0,
-            on_ladder: 0,
-            best_of_ladder: f64::INFINITY,
+            tempering_left: 0,
+            best_of_tempering: f64::INFINITY,
             random: SplitMix64::new(!seed),
             exponentials: exponentials(),
             wanderer: best.clone(),
@@ -215,15 +215,15 @@ impl TreeAnnealer {
         ControlFlow::Continue(())
     }
 
-    /// Begins the next round, or the next turn on the ladder.
+    /// Begins the next round, or the next turn of tempering.
     fn begin(&mut self) {
-        if self.on_ladder > 0 {
+        if self.tempering_left > 0 {
             self.begin_turn();
             return;
         }
         self.begin_round();
         if self.moves >= ROUNDS * self.pairs.n() as u64 {
-            self.on_ladder = self.left * SHARE / TURN;
+            self.tempering_left = self.left * SHARE / TURN;
         }
     }
 
@@ -259,7 +259,7 @@ impl TreeAnnealer {
         self.rounds += 1;
     }
 
-    /// Lets the next tree on the ladder move.
+    /// Lets the next tempered tree move.
     fn begin_turn(&mut self) {
         if self.now == 0 {
             self.climb();
@@ -270,14 +270,14 @@ impl TreeAnnealer {
         }
         self.place += 1;
         self.now = self.place;
-        self.on_ladder -= 1;
+        self.tempering_left -= 1;
         self.step = TURN;
         self.left = TURN;
         self.factor = 1.0;
-        self.temperature = LADDER[self.now - 1] * self.best_latency;
+        self.temperature = TEMPERATURES[self.now - 1] * self.best_latency;
     }
 
-    /// Puts the best tree at the foot of the ladder if it is better than those there; the first time,
+    /// Puts the best tree at the lowest temperature if it is better than those there; the first time,
     /// it fills all places with it. Then two NUMA nodes exchange their roles in the tree at the top.
     fn climb(&mut self) {
         while self.movers.len() <= TREES {
@@ -285,13 +285,13 @@ impl TreeAnnealer {
             let random = SplitMix64::new(self.random.bits());
             let mover = Mover::new(&self.pairs, state, self.free_root, random);
             self.movers.push(mover);
-            self.best_of_ladder = self.best_latency;
+            self.best_of_tempering = self.best_latency;
         }
         let top = &mut self.movers[TREES];
         kick_nodes(top, &self.nodes);
         top.refresh();
-        if self.best_latency < self.best_of_ladder {
-            self.best_of_ladder = self.best_latency;
+        if self.best_latency < self.best_of_tempering {
+            self.best_of_tempering = self.best_latency;
             self.movers[1].state.set(&self.best);
             self.movers[1].refresh();
         }
@@ -302,7 +302,7 @@ impl TreeAnnealer {
     fn exchange_temperatures(&mut self) {
         for cold in (1..TREES).rev() {
             let energy = |place: usize| self.movers[place].state.energy();
-            let cooled = 1.0 / LADDER[cold - 1] - 1.0 / LADDER[cold];
+            let cooled = 1.0 / TEMPERATURES[cold - 1] - 1.0 / TEMPERATURES[cold];
             let rise = (energy(cold + 1) - energy(cold)) * cooled;
             let at = self.random.below(EXPONENTIALS);
             if rise <= self.best_latency * self.exponentials[at] {
@@ -329,7 +329,7 @@ impl TreeAnnealer {
         if now < self.best_latency {
             self.best_latency = now;
             if self.now > 0 {
-                self.best_of_ladder = now;
+                self.best_of_tempering = now;
             }
             self.ahead = true;
         }

@@ -102,7 +102,7 @@ fn undo_restores_everything() {
 fn a_search_that_goes_on_is_the_one_that_was_not_interrupted() {
     let machine = synthetic("package:2 numa:2 core:2 send=60,120,200 receive=220,450,750").unwrap();
     let start = random_tree(machine.costs().n(), &mut SplitMix64::new(4));
-    // Long enough for rounds and ladder to take turns.
+    // Long enough for rounds and tempering to take turns.
     let parts: [u64; 5] = [777, 20_000, 30_001, 50_000, 22];
     let searched = |parts: &[u64]| {
         let mut search = TreeSearch::new(machine.costs(), &start, false, 7);
@@ -129,7 +129,7 @@ fn an_offer_is_taken_if_it_is_better() {
     assert_eq!(latency(&search.tree()), latency(&good));
     search.offer(&poor);
     assert_eq!(latency(&search.tree()), latency(&good));
-    // It is where the search goes on, in rounds and with a ladder.
+    // It is where the search goes on, in rounds and by tempering.
     for moves in [100, 60_000] {
         let ended = search.run(0.0, moves, &mut |_| ControlFlow::Continue(()));
         assert!(ended.is_continue());
