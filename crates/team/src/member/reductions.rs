@@ -1,0 +1,197 @@
+//! Operations that give all members one member's data, or combine those of all: broadcast, reduce, allreduce.
+
+use super::Member;
+use super::element_size::{assert_fits, element_size};
+use crate::failure::Failure;
+use bytemuck::Pod;
+use corecast_collectives::Collective;
+use corecast_collectives::combine::On;
+use corecast_collectives::operator::Operator;
+use corecast_collectives::{allreduce, broadcast, reduce};
+use std::panic::Location;
+
+impl Member {
+    /// Gives `root`'s `data` to every member. All have the same number of elements.
+    ///
+    /// Broadcasts are totally ordered: every member gets them in the order in which they were called, even if
+    /// their roots differ.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `data` may then be partly overwritten.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team.
+    ///
+    /// # Cost
+    ///
+    /// See [`broadcast::tree`](corecast_collectives::broadcast::tree); data longer than a message are lent, see [`broadcast::lent`](corecast_collectives::broadcast::lent).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// team.run(|member| {
+    ///     let mut data = [0.0; 4];
+    ///     if member.rank() == 2 {
+    ///         data = [1.0, 2.0, 3.0, 4.0];
+    ///     }
+    ///     member.broadcast(2, &mut data).unwrap();
+    ///     assert_eq!(data, [1.0, 2.0, 3.0, 4.0]);
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn broadcast<T: Pod>(&mut self, root: usize, data: &mut [T]) -> Result<(), Failure> {
+        self.begin(Collective::Broadcast, root, Location::caller())?;
+        broadcast::start(
+            &mut self.context,
+            root,
+            bytemuck::cast_slice_mut(data),
+            element_size::<T>(),
+        )
+    }
+
+    /// [`broadcast`](Self::broadcast) of one value: returns `root`'s.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team.
+    #[inline]
+    #[track_caller]
+    pub fn broadcast_value<T: Pod>(&mut self, root: usize, mut value: T) -> Result<T, Failure> {
+        self.broadcast(root, std::slice::from_mut(&mut value))?;
+        Ok(value)
+    }
+
+    /// Combines the members' `data` element by element into that of `root`; on other ranks `data`
+    /// stays as it is. All have the same number of elements.
+    ///
+    /// `operator` must be associative and commutative up to what the caller tolerates. Values are
+    /// combined in an order that depends on the plan and the root alone: a team gives the same
+    /// bits each time.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `root`'s `data` may then hold partial results.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team, or an element has an alignment above 16.
+    ///
+    /// # Cost
+    ///
+    /// See [`reduce::tree`](corecast_collectives::reduce::tree); data longer than a message are lent, see [`reduce::lent`](corecast_collectives::reduce::lent).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// let results = team.run(|member| {
+    ///     let mut data = [member.rank() as i32, 10 * member.rank() as i32];
+    ///     member.reduce(1, &mut data, i32::max).unwrap();
+    ///     data
+    /// });
+    /// assert_eq!(results, [[0, 0], [2, 20], [2, 20]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn reduce<T: Pod>(
+        &mut self,
+        root: usize,
+        data: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<(), Failure> {
+        self.begin(Collective::Reduce, root, Location::caller())?;
+        assert_fits::<T>();
+        let combine = On::<T, _>::new(&operator);
+        reduce::start(
+            &mut self.context,
+            root,
+            bytemuck::cast_slice_mut(data),
+            &combine,
+        )
+    }
+
+    /// [`reduce`](Self::reduce) of one value: `Some` for `root`, `None` for the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Panics
+    ///
+    /// In the same cases as [`reduce`](Self::reduce).
+    #[inline]
+    #[track_caller]
+    pub fn reduce_value<T: Pod>(
+        &mut self,
+        root: usize,
+        mut value: T,
+        operator: impl Operator<T>,
+    ) -> Result<Option<T>, Failure> {
+        self.reduce(root, std::slice::from_mut(&mut value), operator)?;
+        Ok((self.rank() == root).then_some(value))
+    }
+
+    /// Combines the members' `data` element by element, and gives all members the result, with the same bits.
+    /// Otherwise it is like [`reduce`](Self::reduce).
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `data` may then hold partial results.
+    ///
+    /// # Panics
+    ///
+    /// If an element has an alignment above 16.
+    ///
+    /// # Cost
+    ///
+    /// See [`allreduce::tree`](corecast_collectives::allreduce::tree); two ranks use [`allreduce::exchange`](corecast_collectives::allreduce::exchange); by length and number of ranks also
+    /// [`allreduce::owners`](corecast_collectives::allreduce::owners) and others.
+    #[inline]
+    #[track_caller]
+    pub fn allreduce<T: Pod>(
+        &mut self,
+        data: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<(), Failure> {
+        self.begin(Collective::Allreduce, 0, Location::caller())?;
+        assert_fits::<T>();
+        let combine = On::<T, _>::new(&operator);
+        allreduce::start(&mut self.context, bytemuck::cast_slice_mut(data), &combine)
+    }
+
+    /// [`allreduce`](Self::allreduce) of one value.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Panics
+    ///
+    /// In the same cases as [`allreduce`](Self::allreduce).
+    #[inline]
+    #[track_caller]
+    pub fn allreduce_value<T: Pod>(
+        &mut self,
+        mut value: T,
+        operator: impl Operator<T>,
+    ) -> Result<T, Failure> {
+        self.allreduce(std::slice::from_mut(&mut value), operator)?;
+        Ok(value)
+    }
+}
