@@ -38,6 +38,7 @@ pub mod simd;
 pub mod stream;
 pub mod sync;
 pub mod wait;
+mod wait_config;
 mod words;
 
 pub use arrival_counter::ArrivalCounter;
@@ -49,7 +50,8 @@ pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
 pub use phase_barrier::PhaseBarrier;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
-pub use wait::{WaitConfig, WaitCosts, WaitStrategy};
+pub use wait::WaitStrategy;
+pub use wait_config::{WaitConfig, WaitCosts};
 pub use words::{WORDS, Words};
 
 /// Version of the protocols and of the layout of shared segments. Processes of different versions form no

@@ -5,6 +5,9 @@
 //! Orderings that carry a proof are named here by their role. In an ordinary build each name is a
 //! constant; under loom it can be weakened by a seeded `mutant`, which the models must catch.
 
+#[cfg(loom)]
+pub mod mutant;
+
 #[cfg(not(loom))]
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(loom)]
@@ -171,112 +174,6 @@ pub mod order {
     role! {
         /// A sleeper's load of a phase barrier's bell. Partner: [`ring`].
         hear = Acquire, HearRelaxed
-    }
-}
-
-/// Seeded faults, for models that prove that the check can catch a bug.
-#[cfg(loom)]
-pub mod mutant {
-    use std::sync::atomic::{AtomicU8, Ordering};
-
-    /// A fault that can be seeded.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[repr(u8)]
-    pub enum Mutant {
-        /// No fault: the code as it is.
-        None,
-        /// A slot's header is published without release.
-        PublishRelaxed,
-        /// A slot's header is observed without acquire.
-        ObserveRelaxed,
-        /// Slots are given back without release.
-        GiveBackRelaxed,
-        /// Slots are taken back without acquire.
-        ReclaimRelaxed,
-        /// A broadcast ring is published without release.
-        RingPublishRelaxed,
-        /// A broadcast ring is seen without acquire.
-        RingReadRelaxed,
-        /// A broadcast ring's slot is free when the first reader has given it back.
-        OneReaderFrees,
-        /// A broadcast ring wakes its first reader alone.
-        OneReaderWakes,
-        /// Additions to an arrival counter do not release.
-        CountRelaxed,
-        /// An arrival counter is read without acquire.
-        TotalRelaxed,
-        /// Additions at a counter barrier do not order anything.
-        MeetRelaxed,
-        /// The last member of a counter barrier does not acquire.
-        MeetUnseen,
-        /// The last member of a counter barrier wakes the first sleeper alone.
-        OneMemberWakes,
-        /// A descriptor is made without release.
-        DescriptorRelaxed,
-        /// A descriptor is accepted without acquire.
-        AcceptRelaxed,
-        /// A descriptor is returned without release.
-        HandBackRelaxed,
-        /// A borrower announces without release that it has finished reading.
-        FinishRelaxed,
-        /// A lender that revokes sees without acquire that the borrower has finished.
-        PastRelaxed,
-        /// The count of returned descriptors is read without acquire.
-        RegainRelaxed,
-        /// A flag is raised without release.
-        RaiseRelaxed,
-        /// A flag is seen without acquire.
-        SeeRelaxed,
-        /// An arrival at a phase barrier neither releases nor acquires.
-        ComeRelaxed,
-        /// A phase barrier's next phase begins without release.
-        OpenRelaxed,
-        /// A thread that waits at a phase barrier goes on without acquire.
-        PassRelaxed,
-        /// A phase barrier's bell is rung without release.
-        RingRelaxed,
-        /// A phase barrier's bell is read without acquire.
-        HearRelaxed,
-        /// An operation history's call site is noted without release.
-        NoteRelaxed,
-        /// A sleeper does not fence between announcing itself and its last look. A lender that revokes does not fence
-        /// either.
-        NoHeavyFence,
-        /// A waker does not fence between publishing and looking for sleepers, nor a borrower between
-        /// announcing that it reads and its last look.
-        NoLightFence,
-        /// A sleeper goes to sleep without a last look.
-        NoLastLook,
-        /// A publisher does not wake a thread that sleeps for any event.
-        AnyUnheard,
-        /// `Parker::wake_any` wakes only a thread whose word says that it sleeps.
-        RingTheAnnouncedOnly,
-        /// A lender that revokes descriptors of kernel copies does not strike them out.
-        NoStrike,
-        /// A lender does not fence between striking out descriptors and writing the data.
-        StrikeUnfenced,
-        /// A reader of another process's memory does not check afterwards that the descriptor still stands.
-        NoLook,
-        /// A reader of another process's memory does not fence between reading and that check.
-        LookUnfenced,
-        /// A lender offers its memory again to a reader that the kernel has refused.
-        ExposedAgain,
-        /// A sender overwrites slots that were not given back.
-        NoFlowControl,
-        /// A sender overwrites lines of the body that were not given back.
-        NoBodyFlow,
-    }
-
-    static SEEDED: AtomicU8 = AtomicU8::new(0);
-
-    /// Seeds one fault in the whole process.
-    pub fn seed(mutant: Mutant) {
-        SEEDED.store(mutant as u8, Ordering::SeqCst);
-    }
-
-    /// Whether this fault is seeded.
-    pub fn is(mutant: Mutant) -> bool {
-        SEEDED.load(Ordering::SeqCst) == mutant as u8
     }
 }
 
