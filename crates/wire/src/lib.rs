@@ -15,7 +15,6 @@
 compile_error!("corecast-wire runs on Linux only: it parks on futexes and fences with membarrier");
 
 pub mod arch;
-mod arrival_counter;
 pub mod broadcast_ring;
 mod counter_barrier;
 pub mod fabric;
@@ -39,10 +38,10 @@ pub mod stream;
 pub mod sync;
 pub mod wait;
 mod wait_config;
+mod windows_lent_as_copies;
 mod words;
 
-pub use arrival_counter::ArrivalCounter;
-pub use counter_barrier::CounterBarrier;
+pub use counter_barrier::{ArrivalCounter, CounterBarrier};
 pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
 pub use flag::{Exchange, Flag, Signal};
