@@ -1,0 +1,134 @@
+//! Segment headers agree with the team, and differences are named.
+
+use super::*;
+use corecast_plan::Pattern;
+
+fn plans(n: usize, pattern: &str) -> Plans {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let pattern: Pattern = pattern.parse().unwrap();
+    Plans::of_pattern(machine.costs(), pattern, None).unwrap()
+}
+
+/// Random algorithms, for random ranges of lengths.
+fn asked(rng: &mut fastrand::Rng) -> Algorithms {
+    use corecast_collectives::{ByLength, allreduce, barrier, scan};
+    let mut asked = Algorithms::default();
+    asked.barrier = rng.choice(barrier::Algorithm::ALL).copied();
+    asked.scan = rng.choice(scan::Algorithm::ALL).copied().into();
+    let ranges = (1..=rng.usize(0..8)).map(|limit| {
+        let choice = rng.choice(allreduce::Algorithm::ALL).copied();
+        (limit * 1000, choice.filter(|_| rng.bool()))
+    });
+    asked.allreduce = ByLength::new(&ranges.collect::<Vec<_>>(), None).unwrap();
+    asked
+}
+
+#[test]
+fn algorithms_that_there_are_not_are_refused() {
+    let algorithms = asked(&mut fastrand::Rng::with_seed(3));
+    let words = encode(&plans(2, "chain"), &algorithms);
+    // The first words are the barrier's algorithm, the number of ranges of broadcasts, the last limit, and its
+    // algorithm.
+    let barriers = corecast_collectives::barrier::Algorithm::ALL.len() as u64;
+    for (at, value) in [
+        (0, barriers + 1),
+        (1, 0),
+        (1, 9),
+        (2, 7),
+        (3, 10),
+        (3, u64::MAX),
+    ] {
+        let mut corrupt = words.clone();
+        corrupt[at] = value;
+        assert_eq!(decode(&corrupt, 2), None, "word {at} is {value}");
+    }
+}
+
+#[test]
+fn plans_come_back_and_garbage_does_not() {
+    for n in [1, 2, 5, 9] {
+        for pattern in ["binomial", "chain", "dissemination:3", "groups", "counter"] {
+            let plans = match pattern {
+                "groups" => {
+                    let flat = Grouped::flat(n, n / 2);
+                    let barrier = BarrierPlan::Groups {
+                        fan_in: flat.clone(),
+                        fan_out: Grouped::flat(n, 0),
+                    };
+                    let plans = plans(n, "chain").with_barrier(barrier).unwrap();
+                    let plans = plans.with_broadcast_groups(flat).unwrap();
+                    plans.with_packages((0..n as u32).collect()).unwrap()
+                }
+                "counter" => {
+                    let plans = plans(n, "chain");
+                    plans.with_barrier(BarrierPlan::Counter(n)).unwrap()
+                }
+                pattern => plans(n, pattern),
+            };
+            let mut rng = fastrand::Rng::with_seed(n as u64);
+            let algorithms = asked(&mut rng);
+            let words = encode(&plans, &algorithms);
+            let found = decode(&words, n);
+            assert_eq!(found, Some((plans, algorithms)), "{n} {pattern}");
+            for _ in 0..300 {
+                let mut corrupt = words.clone();
+                let at = rng.usize(0..corrupt.len());
+                corrupt[at] = [rng.u64(..), rng.u64(0..10), u64::MAX][rng.usize(0..3)];
+                // Any result but a panic or plans for another size will do.
+                assert!(decode(&corrupt, n).is_none_or(|(plans, _)| plans.len() == n));
+                assert_eq!(decode(&words[..at], n), None);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_header_says_what_does_not_fit() {
+    let plans = plans(3, "binomial");
+    let options = Options::default();
+    let segment = Segment::new(SegmentHeader::bytes(&plans, &options.algorithms), None).unwrap();
+    let fence = FenceKind::SharedSymmetric;
+    let read = |size, options: &Options, fence| {
+        SegmentHeader::read(&segment, size, options, fence)
+            .map(|(header, plans, ..)| (header, plans))
+    };
+    assert!(matches!(
+        read(None, &options, fence),
+        Err(SegmentHeaderError::NoTeam)
+    ));
+    SegmentHeader::write(&segment, &plans, &options, FenceKind::SharedAsymmetric).unwrap();
+    assert!(matches!(
+        read(None, &options, fence),
+        Err(SegmentHeaderError::Fence)
+    ));
+    let fence = FenceKind::SharedAsymmetric;
+    let size = read(Some(4), &options, fence).unwrap_err();
+    assert_eq!(
+        size.to_string(),
+        "the team has 3 ranks, this process expects 4: give all the same size"
+    );
+    let mut other = options.clone();
+    other.algorithms.broadcast = corecast_collectives::broadcast::Algorithm::Whole.into();
+    let (header, found, theirs, _) = SegmentHeader::read(&segment, Some(3), &other, fence).unwrap();
+    assert_eq!(found, plans);
+    assert_eq!(theirs.algorithms, options.algorithms);
+    assert!(header.owner(2).is_none());
+    let facts = |pid, born, node| Facts {
+        pid,
+        born,
+        node,
+        word: (u64::from(pid) * 10, 9),
+    };
+    assert!(header.register(2, facts(77, Some(5), Some(0))));
+    assert!(!header.register(2, facts(78, None, None)));
+    assert_eq!(header.owner(2), Some((77, Some(5))));
+    assert_eq!((header.claimed_by(2), header.word(2)), (77, (770, 9)));
+    assert_eq!(header.nodes(), None);
+    assert!(header.register(0, facts(79, None, Some(1))));
+    assert!(header.register(1, facts(80, None, Some(0))));
+    assert_eq!(header.owner(0), Some((79, None)));
+    assert_eq!(header.nodes(), Some(vec![1, 0, 0]));
+    segment.at::<Words>(0, 1).unwrap()[0].set(word::VERSION, 99);
+    let version = read(None, &options, fence).unwrap_err().to_string();
+    assert!(version.contains("version 99"), "{version}");
+}

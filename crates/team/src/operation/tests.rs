@@ -1,0 +1,83 @@
+//! Operations, their entries and their fingerprints agree.
+
+use super::*;
+
+#[test]
+fn entries_give_operations_back() {
+    for kind in Collective::ALL {
+        for (seq, root) in [(1, 0), (u32::MAX, (RANKS_MAX - 1) as u32)] {
+            for in_flight in [false, true] {
+                let operation = Operation {
+                    seq,
+                    kind,
+                    root,
+                    in_flight,
+                };
+                assert_eq!(Operation::of_entry(operation.entry()), Some(operation));
+            }
+        }
+    }
+    assert_eq!(Operation::of_entry(Entry { seq: 0, what: 0 }), None);
+}
+
+#[test]
+fn fingerprints_tell_their_number_and_their_history() {
+    let reduce = |seq, root| Operation {
+        seq,
+        kind: Collective::Reduce,
+        root,
+        in_flight: false,
+    };
+    for near in [1u32, 77, 0xFF, 0x100, u32::MAX] {
+        for off in [-128i32, -1, 0, 1, 127] {
+            let seq = near.wrapping_add_signed(off);
+            let mut fingerprint = OpFingerprint::default();
+            fingerprint.advance(reduce(seq, 3), u64::from(seq));
+            assert!(fingerprint.tag() <= corecast_wire::queue::TAG_MAX);
+            assert_eq!(
+                OpFingerprint::seq_of_tag(fingerprint.tag(), near),
+                seq,
+                "{near} {off}"
+            );
+        }
+    }
+    let [mut a, mut b] = [OpFingerprint::default(); 2];
+    a.advance(reduce(1, 0), 1);
+    b.advance(reduce(1, 1), 1);
+    assert!(OpFingerprint::reached(1, a.flag(1)) && a.agrees(1, a.flag(1)));
+    assert!(!a.agrees(1, b.flag(1)) && a.tag() != b.tag());
+    // Histories that differ once differ for ever.
+    a.advance(reduce(2, 0), 2);
+    b.advance(reduce(2, 0), 2);
+    assert!(!a.agrees(2, b.flag(2)) && a.tag() != b.tag());
+    // A flag that is ahead has reached the count and always agrees; one that is behind has not reached it.
+    assert!(!OpFingerprint::reached(3, a.flag(2)));
+    assert!(OpFingerprint::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
+    // Shares of one history come to a known sum, in any order.
+    let sum = a.share().wrapping_mul(3);
+    assert!(
+        OpFingerprint::is_counted(sum, sum)
+            && !OpFingerprint::is_counted(sum, a.share().wrapping_mul(2))
+    );
+    let mixed = a.share().wrapping_mul(2).wrapping_add(b.share());
+    assert!(OpFingerprint::is_counted(sum, mixed) && mixed != sum);
+    assert_eq!(OpFingerprint::missing(sum, a.share()), 2);
+    assert!(
+        OpFingerprint::agrees_in_sum(sum, sum, 2) && !OpFingerprint::agrees_in_sum(sum, mixed, 2)
+    );
+    let ahead = |more: u64| sum.wrapping_add(b.share().wrapping_mul(more));
+    assert!(
+        OpFingerprint::agrees_in_sum(sum, ahead(1), 2)
+            && OpFingerprint::agrees_in_sum(sum, ahead(2), 2)
+    );
+    assert!(
+        !OpFingerprint::agrees_in_sum(sum, ahead(3), 2),
+        "two others are ahead by two at most"
+    );
+    // The count has 48 bits, and wraps without harm.
+    let last = (1 << 48) - 1;
+    assert!(
+        OpFingerprint::reached(last, a.flag(last + 1))
+            && !OpFingerprint::reached(last + 1, a.flag(last))
+    );
+}

@@ -1,0 +1,67 @@
+//! Failures are read by other processes as they were written.
+
+use super::*;
+use corecast_collectives::Collective;
+use corecast_wire::Segment;
+
+fn activity(rank: usize, site: Option<&str>) -> RankActivity {
+    RankActivity {
+        rank,
+        operation: Some(Operation {
+            seq: 7,
+            kind: Collective::Reduce,
+            root: 3,
+            in_flight: true,
+        }),
+        site: site.map(|site| Site::Remote(Arc::from(site))),
+    }
+}
+
+#[test]
+fn failures_are_read_as_they_were_written_and_the_first_one_stays() {
+    let (local, remote) = (activity(1, Some("a.rs:1:2")), activity(70_000, None));
+    let long = "x".repeat(300);
+    let failures = [
+        Failure::Mismatch {
+            local: local.clone(),
+            remote: remote.clone(),
+        },
+        Failure::Length {
+            local: local.clone(),
+            remote: activity(2, Some(&long[..240])),
+            sent: 9,
+            expected: usize::MAX,
+        },
+        Failure::Corrupt {
+            local: remote.clone(),
+            remote: local.clone(),
+        },
+        Failure::PeerLost {
+            local: local.clone(),
+            remote: remote.clone(),
+            how: Loss::Died,
+        },
+        Failure::NeverJoined {
+            local: local.clone(),
+            missing: 5,
+            waited: Duration::from_millis(12),
+        },
+        Failure::Stalled {
+            local,
+            remote,
+            waited: Duration::from_secs(9),
+        },
+        Failure::Forked { rank: 4 },
+        Failure::Cancelled { rank: 3 },
+    ];
+    for failure in &failures {
+        let segment = Segment::new(Segment::bytes_for::<Words>(RECORD_LINES), None).unwrap();
+        let lines: LineSlice<Words> = segment.lines(RECORD_LINES).unwrap();
+        let record = Record::new(lines.clone());
+        assert_eq!(record.read(), None);
+        record.write(failure);
+        assert_eq!(Record::new(lines).read().as_ref(), Some(failure));
+        record.write(&failures[0]);
+        assert_eq!(record.read().as_ref(), Some(failure));
+    }
+}

@@ -1,0 +1,147 @@
+//! Fibers are suspended, resumed and unwound.
+
+use super::*;
+use std::cell::RefCell;
+
+const LOOK: Look = Look::Long(Duration::from_nanos(7));
+
+#[test]
+fn fibers_take_turns_and_stacks_come_back() {
+    let mut stacks = Stacks::new(3).unwrap();
+    for _ in 0..100 {
+        let order = RefCell::new(Vec::new());
+        scope(&mut stacks, |fibers| {
+            for slot in 0..3 {
+                let order = &order;
+                let ended = fibers.start(slot, move || {
+                    for step in 0..=slot {
+                        order.borrow_mut().push((slot, step));
+                        let mut asked = Vec::new();
+                        assert!(suspend_until(|look| {
+                            asked.push(look);
+                            asked.len() > slot
+                        }));
+                        assert_eq!(asked, vec![LOOK; slot + 1]);
+                    }
+                });
+                assert!(!ended && !fibers.is_idle(slot) && !is_inside());
+            }
+            while !(0..3).all(|slot| fibers.is_idle(slot)) {
+                for slot in 0..3 {
+                    fibers.resume(slot, LOOK);
+                }
+            }
+        });
+        let order = order.into_inner();
+        // Fiber k goes on with every (k + 1)-th look.
+        assert_eq!(order, [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)]);
+        assert_eq!(stacks.count(), 3);
+    }
+    assert!(!suspend_until(|_| unreachable!("this is no fiber")));
+}
+
+/// Counts how often values of this type are dropped.
+struct Counted<'a>(&'a Cell<u32>);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+#[test]
+fn unfinished_fibers_are_unwound() {
+    let dropped = Cell::new(0);
+    let mut stacks = Stacks::new(1).unwrap();
+    scope(&mut stacks, |fibers| {
+        let counted = Counted(&dropped);
+        fibers.start(0, move || {
+            let _counted = counted;
+            suspend_until(|_| true);
+            unreachable!("nobody resumes it");
+        });
+    });
+    assert_eq!((dropped.get(), stacks.count()), (1, 1));
+}
+
+/// A fiber within a fiber is unwound, and a value that it drops tries to wait.
+#[test]
+fn what_is_unwound_suspends_nobody() {
+    struct Waits<'a>(&'a Cell<u32>);
+    impl Drop for Waits<'_> {
+        fn drop(&mut self) {
+            assert!(!suspend_until(|_| true) && !is_inside());
+            self.0.set(self.0.get() + 1);
+        }
+    }
+    let dropped = Cell::new(0);
+    let (mut outer, mut inner) = (Stacks::new(1).unwrap(), Stacks::new(1).unwrap());
+    scope(&mut outer, |fibers| {
+        fibers.start(0, || {
+            scope(&mut inner, |fibers| {
+                let waits = Waits(&dropped);
+                fibers.start(0, move || {
+                    let _waits = waits;
+                    suspend_until(|_| true);
+                });
+            });
+            assert!(is_inside());
+            suspend_until(|_| true);
+        });
+        assert_eq!(dropped.get(), 1);
+        assert!(fibers.resume(0, Look::Quick));
+    });
+}
+
+#[test]
+fn a_fiber_cannot_resume_itself() {
+    let mut stacks = Stacks::new(1).unwrap();
+    scope(&mut stacks, |fibers| {
+        let ended = fibers.start(0, || assert!(!fibers.resume(0, Look::Quick)));
+        assert!(ended && !fibers.resume(0, Look::Quick));
+    });
+}
+
+#[test]
+fn a_panic_comes_out_of_resume_and_leaves_the_fiber_usable() {
+    let mut stacks = Stacks::new(1).unwrap();
+    scope(&mut stacks, |fibers| {
+        fibers.start(0, || {
+            suspend_until(|_| true);
+            panic!("on purpose");
+        });
+        let resume = || fibers.resume(0, Look::Quick);
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(resume));
+        assert_eq!(
+            *caught.unwrap_err().downcast::<&str>().unwrap(),
+            "on purpose"
+        );
+        assert!(fibers.is_idle(0) && !is_inside());
+        assert!(fibers.start(0, || ()));
+    });
+    assert_eq!(stacks.count(), 1);
+}
+
+#[test]
+fn fibers_nest() {
+    let (mut outer, mut inner) = (Stacks::new(1).unwrap(), Stacks::new(1).unwrap());
+    let steps = Cell::new(0);
+    scope(&mut outer, |fibers| {
+        fibers.start(0, || {
+            scope(&mut inner, |fibers| {
+                fibers.start(0, || {
+                    steps.set(steps.get() + 1);
+                    suspend_until(|_| true);
+                    steps.set(steps.get() + 1);
+                });
+                suspend_until(|_| true);
+                assert!(fibers.resume(0, Look::Quick));
+            });
+            suspend_until(|_| true);
+        });
+        assert_eq!(steps.get(), 1);
+        assert!(fibers.resume(0, Look::Quick));
+        assert_eq!((steps.get(), fibers.is_idle(0)), (2, false));
+        assert!(fibers.resume(0, Look::Quick) && fibers.is_idle(0));
+    });
+}

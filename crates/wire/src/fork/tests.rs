@@ -1,0 +1,66 @@
+//! A child knows that it is a copy, by each of the two ways.
+
+use super::*;
+
+/// Runs `body` in a forked child; whether it returned true there. The test is one of several
+/// threads, so `body` must neither allocate nor lock.
+fn in_child(body: impl Fn() -> bool) -> bool {
+    // SAFETY: the child calls `body`, which keeps to what a signal handler may do, and ends.
+    match unsafe { libc::fork() } {
+        -1 => panic!("fork: {}", std::io::Error::last_os_error()),
+        0 => {
+            let code = if body() { 0 } else { 1 };
+            // SAFETY: ends this child at once, without the parent's clean-up.
+            unsafe { libc::_exit(code) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: waits for our own child and writes to our own integer.
+            let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert_eq!(ended, child);
+            status == 0
+        }
+    }
+}
+
+#[track_caller]
+fn told_apart(word: &'static AtomicU32) {
+    let fork_detector = ForkDetector::of(word);
+    assert!(!forked_since(&fork_detector) && !forked_since(&ForkDetector::of(word)));
+    assert!(in_child(|| {
+        let inherited = forked_since(&fork_detector);
+        let own = ForkDetector::of(word);
+        // A grandchild is a copy of both.
+        inherited
+            && forked_since(&fork_detector)
+            && !forked_since(&own)
+            && in_child(|| {
+                let after = (forked_since(&fork_detector), forked_since(&own));
+                let own = ForkDetector::of(word);
+                after == (true, true) && !forked_since(&own) && forked_since(&fork_detector)
+            })
+    }));
+    assert!(!forked_since(&fork_detector));
+    // Children that end do not matter, and siblings are told apart from the parent.
+    assert!(in_child(|| forked_since(&fork_detector)));
+}
+
+#[test]
+fn a_child_knows_by_the_page_that_the_kernel_clears() {
+    match wiped() {
+        Some(word) => told_apart(word),
+        None => eprintln!("the kernel refuses MADV_WIPEONFORK"),
+    }
+}
+
+#[test]
+fn a_child_knows_by_the_handler() {
+    told_apart(handled());
+}
+
+#[test]
+fn a_child_knows_by_the_way_that_is_used_here() {
+    let fork_detector = ForkDetector::now();
+    assert!(in_child(|| forked_since(&fork_detector)));
+    assert!(!forked_since(&fork_detector));
+}

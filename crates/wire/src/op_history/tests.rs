@@ -1,0 +1,58 @@
+//! Readers of an operation history see whole entries while its owner runs on.
+
+use super::*;
+
+#[test]
+fn sites_belong_to_their_entries_while_the_owner_runs_on() {
+    let here = Location::caller();
+    let elsewhere = elsewhere();
+    let history = crate::Segment::one::<OpHistory>(None).unwrap();
+    assert_eq!((history.now().seq, history.read_at(0)), (0, None));
+    let writer = {
+        let history = history.clone();
+        std::thread::spawn(move || {
+            for seq in 1..200_000u32 {
+                let site = if seq % 3 == 0 { here } else { elsewhere };
+                history.enter(Entry { seq, what: seq ^ 5 }, site);
+            }
+        })
+    };
+    let mut last = 0;
+    while last < 199_999 {
+        let now = history.now();
+        assert!(now.seq >= last);
+        last = now.seq;
+        assert_eq!(history.read_at(last + 1_000_000), None);
+        for seq in last.saturating_sub(HISTORY_LEN as u32)..=last {
+            if let Some((entry, site)) = history.read_at(seq) {
+                assert_eq!((entry.seq, entry.what), (seq, seq ^ 5));
+                let expected = if seq % 3 == 0 { here } else { elsewhere };
+                assert_eq!(site, expected, "operation {seq}");
+            }
+        }
+    }
+    writer.join().unwrap();
+    let oldest = 199_999 - (HISTORY_LEN as u32 - 2);
+    assert!(history.read_at(oldest).is_some() && history.read_at(oldest - 1).is_none());
+}
+
+#[track_caller]
+fn elsewhere() -> &'static Location<'static> {
+    Location::caller()
+}
+
+#[test]
+fn presence_is_told() {
+    let history = crate::Segment::one::<OpHistory>(None).unwrap();
+    assert_eq!(history.presence(), Presence::Absent);
+    for presence in [
+        Presence::Present,
+        Presence::Left,
+        Presence::Panicked,
+        Presence::Died,
+    ] {
+        history.set_presence(presence, Some(Location::caller()));
+        assert_eq!(history.presence(), presence);
+    }
+    assert!(history.joined_at().is_some());
+}
