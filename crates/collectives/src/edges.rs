@@ -1,6 +1,6 @@
 //! The pairs of ranks of a team that are joined by links.
 
-use crate::plans::Plans;
+use crate::plans::{BarrierPlan, Plans};
 
 /// Number of ranks of the largest team whose ranks are all joined with each other.
 pub const MESH_RANKS_MAX: usize = 64;
@@ -15,7 +15,7 @@ pub fn edges(plans: &Plans, mesh: bool) -> Vec<(usize, usize)> {
             .flat_map(|a| (a + 1..n).map(move |b| (a, b)))
             .collect();
     }
-    let mut edges = plans.edges();
+    let mut edges = of_plans(plans);
     edges.extend((1..n).map(|b| (0, b)));
     let steps = || {
         (0..usize::BITS)
@@ -28,6 +28,42 @@ pub fn edges(plans: &Plans, mesh: bool) -> Vec<(usize, usize)> {
         edges.extend(cube.chain(around).map(|b| (a.min(b), a.max(b))));
     }
     edges.retain(|(a, b)| a != b);
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// All pairs of ranks that the plan of some operation joins, each once, the smaller rank first.
+fn of_plans(plans: &Plans) -> Vec<(usize, usize)> {
+    let mut edges = Vec::new();
+    let mut add = |a: usize, b: usize| edges.push((a.min(b), a.max(b)));
+    let mut trees = vec![plans.broadcast(), plans.reduce()];
+    match plans.barrier() {
+        BarrierPlan::Trees { fan_in, fan_out } => trees.extend([fan_in, fan_out]),
+        BarrierPlan::Groups { fan_in, fan_out } => {
+            trees.extend([fan_in.tree(), fan_out.tree()]);
+            if fan_in.root() != fan_out.root() {
+                add(fan_in.root(), fan_out.root());
+            }
+        }
+        BarrierPlan::Counter(_) => {}
+        BarrierPlan::Rounds(rounds) => {
+            for round in 0..rounds.count() {
+                for rank in 0..rounds.len() {
+                    for &target in rounds.targets(round, rank) {
+                        add(rank, target);
+                    }
+                }
+            }
+        }
+    }
+    for tree in trees {
+        for rank in 0..tree.len() {
+            for &child in tree.children(rank) {
+                add(rank, child);
+            }
+        }
+    }
     edges.sort_unstable();
     edges.dedup();
     edges

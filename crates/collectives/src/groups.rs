@@ -1,7 +1,7 @@
 //! Lines that a group shares: the ranks that write and read them, and the number of each line at each rank.
 //!
 //! ```text
-//! notice: one posts, all others read              tally: all others add, one collects
+//! broadcast ring: one publishes, all others read  arrival counter: all others add, one collects
 //!
 //!            ┌──► reader                               adder ──┐
 //!   writer ──┼──► reader      one line                 adder ──┼──► reader     one line
@@ -17,7 +17,9 @@
 //! An algorithm that needs such lines adds them when a team is made, and gets their numbers. Its operations name a
 //! line by its number at the rank, see [`Fabric`](corecast_wire::Fabric).
 
-use corecast_plan::groups::Grouped;
+mod route;
+
+pub use route::{GroupRoute, Stop};
 
 /// The ranks that share one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,86 +163,5 @@ fn number(group: &Group, ones: &mut [usize], others: &mut [usize]) -> Numbers {
     }
 }
 
-/// The place where a notification goes to, or comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The link to this rank, which is a group by itself.
-    Rank(usize),
-    /// The shared line with this number.
-    Line(usize),
-}
-
-/// One rank's part of a fan-in or a fan-out over [groups](corecast_plan::groups).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GroupRoute {
-    /// The way to its parent; `None` at the root.
-    pub parent: Option<Stop>,
-    /// The ways to its groups, in their order.
-    pub groups: Vec<Stop>,
-}
-
-impl GroupRoute {
-    /// The parts of all ranks of a fan-in. Adds an arrival counter for each group of two or more.
-    pub fn fan_in(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
-        Self::all(plan, |parent, members| groups.counter(parent, members))
-    }
-
-    /// The parts of all ranks of a fan-out. Adds a broadcast ring for each group of two or more.
-    pub fn fan_out(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
-        Self::all(plan, |parent, members| groups.ring(parent, members))
-    }
-
-    fn all(plan: &Grouped, mut share: impl FnMut(usize, Vec<usize>) -> Numbers) -> Vec<Self> {
-        let mut all = vec![Self::default(); plan.len()];
-        for (parent, groups) in plan.group_lists().iter().enumerate() {
-            for members in groups {
-                if let [member] = members[..] {
-                    all[parent].groups.push(Stop::Rank(member));
-                    all[member].parent = Some(Stop::Rank(parent));
-                    continue;
-                }
-                let numbers = share(parent, members.clone());
-                all[parent].groups.push(Stop::Line(numbers.one));
-                for (&member, line) in members.iter().zip(numbers.others) {
-                    all[member].parent = Some(Stop::Line(line));
-                }
-            }
-        }
-        all
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rank_numbers_its_own_lines() {
-        let mut groups = Groups::new(4);
-        let first = groups.ring(0, vec![1, 2]);
-        let second = groups.ring(0, vec![3, 2]);
-        let third = groups.counter(2, vec![0, 1]);
-        assert_eq!((first.one, &first.others[..]), (0, &[0, 0][..]));
-        assert_eq!((second.one, &second.others[..]), (1, &[0, 1][..]));
-        assert_eq!((third.one, &third.others[..]), (0, &[0, 0][..]));
-        assert_eq!(groups.counter_barrier(vec![3, 1]), [0, 0]);
-        assert_eq!(groups.counter_barrier(vec![1, 2]), [1, 0]);
-        assert_eq!((groups.rings().len(), groups.counters().len()), (2, 1));
-        assert_eq!(groups.counter_barriers(), [[3, 1], [1, 2]]);
-    }
-
-    #[test]
-    fn groups_of_one_are_links() {
-        let lists = vec![vec![vec![3], vec![1, 2]], vec![], vec![], vec![]];
-        let plan = Grouped::from_groups(0, lists).unwrap();
-        let mut groups = Groups::new(4);
-        let fan_in = GroupRoute::fan_in(&plan, &mut groups);
-        let fan_out = GroupRoute::fan_out(&plan, &mut groups);
-        assert_eq!(fan_in[0].groups, [Stop::Rank(3), Stop::Line(0)]);
-        assert_eq!(fan_out[0].groups, fan_in[0].groups);
-        assert_eq!((fan_in[0].parent, fan_out[0].parent), (None, None));
-        assert_eq!(fan_in[3].parent, Some(Stop::Rank(0)));
-        assert_eq!(fan_out[2].parent, Some(Stop::Line(0)));
-        assert_eq!((groups.rings().len(), groups.counters().len()), (1, 1));
-    }
-}
+mod tests;

@@ -1,8 +1,12 @@
 //! The plans of a team: the trees, rounds or groups over which its operations run.
 
+mod error;
+
+pub use error::PlansError;
+
 use corecast_model::CostModel;
 use corecast_plan::groups::Grouped;
-use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Shape, Tree, plan};
+use corecast_plan::{Operation, Pattern, Plan, RootChoice, Rounds, Shape, Tree, plan};
 
 /// The plan of a barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,48 +103,6 @@ pub struct Plans {
     broadcast_groups: Option<Grouped>,
     /// The package of each rank, where it is known.
     packages: Option<Vec<u32>>,
-}
-
-/// Why plans do not make a team.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlansError {
-    /// The planner could not make a plan.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// A plan was given for another operation.
-    #[error("a plan to {found} was given where one to {expected} is needed")]
-    Operation {
-        /// The operation that is needed.
-        expected: Operation,
-        /// The operation of the plan that was given.
-        found: Operation,
-    },
-    /// A plan has a shape that this version cannot run.
-    #[error("the plan has a shape that no collective runs: plan with another pattern")]
-    Shape,
-    /// The number of packages differs from that of ranks.
-    #[error(
-        "{given} packages were given for {ranks} ranks: give one for each rank, or none at all"
-    )]
-    Packages {
-        /// Number of packages that were given.
-        given: usize,
-        /// Number of ranks of the plans.
-        ranks: usize,
-    },
-    /// The plans are for teams of different sizes.
-    #[error(
-        "the plans are for teams of different sizes: barrier {barrier}, broadcast {broadcast}, reduce {reduce}"
-    )]
-    Sizes {
-        /// Number of ranks of the barrier's plan.
-        barrier: usize,
-        /// Number of ranks of the broadcast's plan.
-        broadcast: usize,
-        /// Number of ranks of the reduction's plan.
-        reduce: usize,
-    },
 }
 
 impl Plans {
@@ -317,42 +279,6 @@ impl Plans {
     pub fn reduce(&self) -> &Tree {
         &self.reduce
     }
-
-    /// All pairs of ranks that some operation joins, each once, the smaller rank first.
-    pub(crate) fn edges(&self) -> Vec<(usize, usize)> {
-        let mut edges = Vec::new();
-        let mut add = |a: usize, b: usize| edges.push((a.min(b), a.max(b)));
-        let mut trees = vec![&self.broadcast, &self.reduce];
-        match &self.barrier {
-            BarrierPlan::Trees { fan_in, fan_out } => trees.extend([fan_in, fan_out]),
-            BarrierPlan::Groups { fan_in, fan_out } => {
-                trees.extend([fan_in.tree(), fan_out.tree()]);
-                if fan_in.root() != fan_out.root() {
-                    add(fan_in.root(), fan_out.root());
-                }
-            }
-            BarrierPlan::Counter(_) => {}
-            BarrierPlan::Rounds(rounds) => {
-                for round in 0..rounds.count() {
-                    for rank in 0..rounds.len() {
-                        for &target in rounds.targets(round, rank) {
-                            add(rank, target);
-                        }
-                    }
-                }
-            }
-        }
-        for tree in trees {
-            for rank in 0..tree.len() {
-                for &child in tree.children(rank) {
-                    add(rank, child);
-                }
-            }
-        }
-        edges.sort_unstable();
-        edges.dedup();
-        edges
-    }
 }
 
 /// The groups in reverse order, for a fan-in: see [`corecast_plan::cost`].
@@ -363,44 +289,4 @@ fn reversed(groups: &Grouped) -> Grouped {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The costs include shared lines, over which groups are best.
-    #[test]
-    fn plans_share_lines_where_costs_know_them() {
-        let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
-        let file = corecast_model::synthetic(words).unwrap();
-        let costs = file.costs();
-        let plans = Plans::of_pattern(costs, Pattern::Best, None).unwrap();
-        let shares = |plans: &Plans| {
-            let in_barrier = match plans.barrier() {
-                BarrierPlan::Groups { fan_in, fan_out } => {
-                    fan_in.shares_lines() || fan_out.shares_lines()
-                }
-                _ => false,
-            };
-            [in_barrier, plans.broadcast_groups().is_some()]
-        };
-        assert_eq!(shares(&plans), [true; 2]);
-        let groups = plans.broadcast_groups().unwrap();
-        assert_eq!(groups.tree(), plans.broadcast());
-        let bare = Plans::of_pattern(&costs.without_lines(), Pattern::Best, None).unwrap();
-        assert_eq!(shares(&bare), [false; 2]);
-        // Smelt's pattern is no search, so it has no groups.
-        let smelt = Plans::of_pattern(costs, Pattern::Smelt, None).unwrap();
-        assert_eq!(shares(&smelt), [false; 2]);
-    }
-
-    #[test]
-    fn packages_are_as_many_as_ranks() {
-        let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]]).unwrap());
-        let error = plans.clone().with_packages(vec![0]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "1 packages were given for 2 ranks: give one for each rank, or none at all"
-        );
-        let plans = plans.with_packages(vec![4, 9]).unwrap();
-        assert_eq!(plans.packages(), Some(&[4, 9][..]));
-    }
-}
+mod tests;

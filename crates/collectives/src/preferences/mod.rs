@@ -3,7 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `algorithms.rs` | the algorithms that are asked for, of every operation |
-//! | `by_length.rs` | an algorithm for each range of lengths |
+//! | `by_length.rs`, `by_length/build.rs` | an algorithm for each range of lengths, and how such a table is built |
 //! | `by_name.rs` | algorithms by the names that environments and profiles use |
 //! | `outline.rs` | the algorithms that a team would choose, without the team |
 //! | `text.rs` | algorithms as a line of text |

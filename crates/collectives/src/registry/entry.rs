@@ -63,18 +63,6 @@ impl Entry {
     }
 }
 
-/// The error for a name that no algorithm of an operation has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no algorithm of {operation} is called '{name}': take one of {}", known.join(", "))]
-pub struct UnknownAlgorithm {
-    /// The operation.
-    pub operation: Collective,
-    /// The name that was asked for.
-    pub name: String,
-    /// The names of the operation's algorithms.
-    pub known: Vec<&'static str>,
-}
-
 /// Makes the enum of a collective's algorithms, with entries, names and parser, from one list.
 macro_rules! algorithms {
     (

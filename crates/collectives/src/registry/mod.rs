@@ -9,16 +9,19 @@
 //! | file | what |
 //! | --- | --- |
 //! | `entry.rs` | an algorithm's entry, and the macro that makes an enum of entries |
+//! | `error.rs` | the error for a name that no algorithm has |
 //! | `need.rs` | the conditions of algorithms, to check and to print |
 //! | `request.rs` | the inputs of `choose` |
 //! | `record.rs` | a record of the algorithms that ran, for tests |
 
 mod entry;
+mod error;
 mod need;
 pub mod record;
 mod request;
 
+pub use entry::Entry;
 pub(crate) use entry::algorithms;
-pub use entry::{Entry, UnknownAlgorithm};
+pub use error::UnknownAlgorithm;
 pub use need::{ALL_LINES_RANKS_MAX, Need};
 pub use request::{Request, TeamTraits};
