@@ -29,6 +29,7 @@
 
 mod call_sites;
 mod element;
+mod error;
 mod failure;
 mod hardware;
 mod member;
@@ -46,12 +47,13 @@ pub use corecast_collectives::{
     Algorithms, BarrierPlan, ByLength, ByLengthError, Collective, Combine, Operator, Ordered,
     Parts, Plans, PlansError, RANGES_MAX,
 };
+pub use error::{JoinError, TeamError};
 pub use failure::{Failure, Loss, RankActivity, Site};
 pub use hardware::Hardware;
 pub use member::{Await, Member, Overlap, OverlapError, Request, Synchrony, UnknownSynchrony};
 pub use operation::Operation;
-pub use options::{Options, TeamError};
-pub use team::{JoinError, OwnPart, Team};
+pub use options::Options;
+pub use team::{OwnPart, Team};
 pub use team_memory::TeamMemory;
 pub use team_state::TeamState;
 pub use transfer_path::{Processes, TransferPath, TransferPaths};

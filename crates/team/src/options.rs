@@ -1,9 +1,10 @@
 //! The options with which a team is made.
 
+use crate::error::TeamError;
 use crate::operation::RANKS_MAX;
 use corecast_collectives::Algorithms;
+use corecast_wire::WaitConfig;
 use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
-use corecast_wire::{SegmentError, WaitConfig};
 use std::time::Duration;
 
 /// The options of a team, besides its plans.
@@ -88,29 +89,4 @@ impl Default for Options {
             algorithms: Algorithms::default(),
         }
     }
-}
-
-/// Why a team could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TeamError {
-    /// The memory for the lines could not be made.
-    #[error(transparent)]
-    Segment(#[from] SegmentError),
-    /// The number of NUMA nodes is not the number of ranks.
-    #[error(
-        "{given} NUMA nodes were given for {ranks} ranks: give one for each rank, or none at all"
-    )]
-    NumaNodes {
-        /// NUMA nodes given.
-        given: usize,
-        /// Ranks of the plans.
-        ranks: usize,
-    },
-    /// There are more ranks than an operation's history entry has room for.
-    #[error("a team has at most {RANKS_MAX} ranks; {0} were asked for")]
-    TooLarge(usize),
-    /// No queue can have this number of slots.
-    #[error("a queue has a power of two of slots, at least 2; {0} were asked for")]
-    Slots(usize),
 }

@@ -1,9 +1,10 @@
 //! Teams: the lines of all ranks are made at once, then each rank is joined by one member.
 
+use crate::error::{JoinError, TeamError};
 use crate::failure::Failure;
 use crate::member::Member;
 use crate::operation::OpFingerprint;
-use crate::options::{Options, TeamError};
+use crate::options::Options;
 use crate::team_memory::TeamMemory;
 use crate::transfer_path::{TransferPath, TransferPaths};
 use corecast_collectives::Plans;
@@ -11,36 +12,6 @@ use corecast_wire::op_history::Presence;
 use corecast_wire::{Placement, WaitConfig};
 use std::panic::Location;
 use std::sync::Arc;
-
-/// Why a rank could not be joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum JoinError {
-    /// The rank has been joined before. Each rank can be joined once.
-    #[error("rank {rank} is joined twice: at {first} and at {second}")]
-    Taken {
-        /// The rank.
-        rank: usize,
-        /// Where it was joined first.
-        first: &'static Location<'static>,
-        /// Where it was joined again.
-        second: &'static Location<'static>,
-    },
-    /// The rank belongs to another process.
-    #[error("rank {rank} belongs to another process: join as one of this process's own ranks")]
-    Elsewhere {
-        /// The rank.
-        rank: usize,
-    },
-    /// There is no such rank.
-    #[error("rank {rank} is outside of the team, whose ranks are 0 to {last}")]
-    Outside {
-        /// The rank.
-        rank: usize,
-        /// The last rank.
-        last: usize,
-    },
-}
 
 /// A team of threads. Each of them joins as one rank.
 ///

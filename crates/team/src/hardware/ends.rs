@@ -1,14 +1,21 @@
-//! One rank's ends of its links, and its waits at them.
+//! One rank's ends of its links, how it waits at them, and what ends a wait that cannot succeed.
 
 use super::lines::SharedLines;
-use super::waiting::CallContext;
 use crate::element::Element;
-use crate::failure::Failure;
-use crate::operation::OpFingerprint;
+use crate::failure::{Failure, Loss, RankActivity, Site};
+use crate::operation::{OpFingerprint, Operation};
+use crate::team_state::TeamState;
 use corecast_transfer::{Endpoint, HasEndpoint};
+use corecast_wire::broadcast_ring::Reader;
+use corecast_wire::op_history::{OpHistory, Presence};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{Received, Receiver, Sender};
+use corecast_wire::wait::Watch;
 use corecast_wire::{Line, LineRef, Parker, Signal, WaitStrategy};
+use std::cell::RefCell;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A rank's end of the link to one peer: a flag and a queue in each direction.
 #[derive(Debug)]
@@ -127,4 +134,240 @@ impl HasEndpoint for Hardware {
 /// acknowledged, whichever peer it waits for.
 pub(super) fn endpoint_token(endpoint: &Endpoint, token: u32) -> u32 {
     if endpoint.is_staging() { ANY } else { token }
+}
+
+/// The operation that this rank is in: what a failure reports about this side.
+#[derive(Debug)]
+pub(crate) struct CallContext {
+    pub(crate) state: Arc<TeamState>,
+    /// The histories of all ranks in this context, if it is one for operations in flight.
+    pub(crate) context_histories: Option<Arc<[LineRef<OpHistory>]>>,
+    pub(crate) rank: usize,
+    /// The operation in progress.
+    pub(crate) operation: Operation,
+    pub(crate) site: &'static Location<'static>,
+}
+
+impl CallContext {
+    /// Waits until `look` finds something that `peer` brings about. A failure becomes that of the whole team.
+    #[inline(always)]
+    pub(super) fn wait<T>(
+        &self,
+        wait_strategy: &WaitStrategy,
+        token: u32,
+        peer: usize,
+        look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.wait_watched(wait_strategy, token, || self.watch(peer), look)
+    }
+
+    /// Like [`wait`](Self::wait), with a watch that can also detect a message of the wrong kind.
+    #[inline(always)]
+    pub(super) fn wait_watched<T, W: Watch<Error = Failure>>(
+        &self,
+        wait_strategy: &WaitStrategy,
+        token: u32,
+        watch: impl FnOnce() -> W,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        let waited = wait_strategy.wait_watched(token, watch, &mut look);
+        // The awaited event may have come together with the one that ended the wait, so look once more.
+        let waited = waited.or_else(|failure| look().ok_or(failure));
+        waited.map_err(|failure| self.state.fail(failure))
+    }
+
+    /// The watch over `peer` for the operation in progress.
+    pub(super) fn watch(&self, peer: usize) -> PeerWatch<'_> {
+        PeerWatch {
+            state: &self.state,
+            context_histories: self.context_histories.as_deref(),
+            rank: self.rank,
+            operation: self.operation,
+            site: self.site,
+            peer,
+        }
+    }
+}
+
+/// Checks, while a member waits for a peer, whether the peer can still arrive.
+///
+/// A peer that is in the same operation, or behind, can arrive. **Invariant:** in every algorithm a member has
+/// sent all of an operation's messages before it enters the next one *of the same operation context*; so a peer
+/// that is ahead there, or has left, has sent all that it will ever send, and one more look decides.
+pub(super) struct PeerWatch<'a> {
+    state: &'a TeamState,
+    /// The operation histories of the operation context, if it is not the first.
+    context_histories: Option<&'a [LineRef<OpHistory>]>,
+    rank: usize,
+    operation: Operation,
+    site: &'static Location<'static>,
+    peer: usize,
+}
+
+impl PeerWatch<'_> {
+    fn local(&self) -> RankActivity {
+        RankActivity {
+            rank: self.rank,
+            operation: Some(self.operation),
+            site: Some(Site::Local(self.site)),
+        }
+    }
+
+    /// The failure of a peer whose operations are not the same as this rank's.
+    pub(super) fn mismatch(&self) -> Failure {
+        self.mismatch_with(self.operation.seq)
+    }
+
+    /// The failure, if the histories show an operation in which the two ranks differ.
+    pub(super) fn difference(&self) -> Option<Failure> {
+        let ranks = (self.rank, self.peer);
+        let (local, remote) = self.state.first_difference(ranks, self.operation.seq)?;
+        Some(Failure::Mismatch { local, remote })
+    }
+
+    /// Whether the peer is in this very operation.
+    pub(super) fn is_there(&self) -> bool {
+        let history = match self.context_histories {
+            None => &self.state.histories[self.peer],
+            Some(context) => &context[self.peer],
+        };
+        history.now() == self.operation.entry()
+    }
+
+    /// The mismatch with the peer, of which operation number `seq` does not fit.
+    pub(super) fn mismatch_with(&self, seq: u32) -> Failure {
+        let (local, remote) = self
+            .state
+            .first_difference((self.rank, self.peer), self.operation.seq)
+            .unwrap_or_else(|| (self.local(), self.state.activity_at(self.peer, seq)));
+        Failure::Mismatch { local, remote }
+    }
+
+    pub(super) fn length(&self, sent: usize, expected: usize) -> Failure {
+        let remote = self.state.activity_at(self.peer, self.operation.seq);
+        let local = self.local();
+        Failure::Length {
+            local,
+            remote,
+            sent,
+            expected,
+        }
+    }
+
+    /// The failure of a peer whose memory holds values that no member writes.
+    pub(super) fn corrupt(&self) -> Failure {
+        let remote = self.state.activity_at(self.peer, self.operation.seq);
+        Failure::Corrupt {
+            local: self.local(),
+            remote,
+        }
+    }
+
+    /// Whether the peer does, or has done, something else than this operation.
+    fn differs(&self) -> bool {
+        let entry = self.operation.entry();
+        let main = &self.state.histories[self.peer];
+        let now = match self.context_histories {
+            None => main.now(),
+            Some(context) => {
+                // The peer's other operation contexts may be far ahead, or behind: only this operation counts.
+                let page = main.entry_at(entry.seq);
+                if page.is_some_and(|(theirs, _)| theirs != entry) {
+                    return true;
+                }
+                context[self.peer].now()
+            }
+        };
+        let ahead = now.seq.wrapping_sub(entry.seq) as i32;
+        ahead > 0 || (ahead == 0 && now != entry)
+    }
+
+    /// The failure that follows from the peer's state: it has left, differs, or takes longer than a limit.
+    fn verdict(&self, slept: Duration) -> Result<(), Failure> {
+        let lost = |how| Failure::PeerLost {
+            local: self.local(),
+            remote: self.state.activity(self.peer),
+            how,
+        };
+        let waited = slept;
+        match self.state.histories[self.peer].presence() {
+            Presence::Left => return Err(lost(Loss::Left)),
+            Presence::Panicked => return Err(lost(Loss::Panicked)),
+            Presence::Died => return Err(lost(Loss::Died)),
+            Presence::Absent if slept >= self.state.join_limit => {
+                return Err(Failure::NeverJoined {
+                    local: self.local(),
+                    missing: self.peer,
+                    waited,
+                });
+            }
+            Presence::Absent | Presence::Present => {}
+        }
+        if self.differs() {
+            return Err(self.mismatch());
+        }
+        if self
+            .state
+            .patience
+            .is_some_and(|patience| slept >= patience)
+        {
+            return Err(Failure::Stalled {
+                local: self.local(),
+                remote: self.state.activity(self.peer),
+                waited,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Watch for PeerWatch<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, slept: Duration) -> Result<(), Failure> {
+        let stops = || self.state.stops(self.rank, self.operation.seq);
+        stops()?;
+        // If the team has stopped meanwhile, that is why the peer went on or left, and it is reported first.
+        self.verdict(slept)
+            .or_else(|failure| stops().and(Err(failure)))
+    }
+}
+
+/// Detects that the peer has sent the data of this operation by another transfer path, which happens when the two ranks
+/// disagree about their length. Without it both could wait without end.
+///
+/// A rank takes the data of a peer in one operation in the order in which the peer gives them. So earlier data
+/// of the peer are visible whenever later data are.
+pub(super) struct NothingElse<'a> {
+    pub(super) watch: PeerWatch<'a>,
+    /// The queue that a message would come through.
+    pub(super) receiver: Option<&'a Receiver>,
+    /// The endpoint that a loan would come to, and the number of the peer's link.
+    pub(super) endpoint: Option<(&'a RefCell<&'a mut Endpoint>, usize)>,
+    /// The broadcast ring that a message to all would come through.
+    pub(super) reader: Option<&'a Reader>,
+    /// The tag of the operation in progress.
+    pub(super) tag: u32,
+    /// The length that this rank expects.
+    pub(super) expected: usize,
+}
+
+impl Watch for NothingElse<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
+        // Look at the data before the peer's state: a peer that sent another length may have left the team
+        // since.
+        let sent = self.receiver.and_then(Receiver::peek);
+        let sent = sent.map(|next| (next.tag, next.len));
+        let lent = || {
+            let (endpoint, link) = self.endpoint?;
+            endpoint.borrow_mut().peek(link)
+        };
+        let published = || Some(self.reader?.look()?).map(|publish| (publish.tag, publish.len));
+        match sent.or_else(lent).or_else(published) {
+            Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
+            _ => self.watch.check(waited),
+        }
+    }
 }

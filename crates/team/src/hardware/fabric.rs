@@ -1,8 +1,7 @@
 //! The operations of a fabric on the ends of a rank: flags, queues, shared lines and loans.
 
-use super::ends::Hardware;
+use super::ends::{Hardware, NothingElse};
 use super::loans::{Consume, CopyInto};
-use super::waiting::NothingElse;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_transfer::Window;

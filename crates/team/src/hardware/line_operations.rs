@@ -1,8 +1,7 @@
 //! A rank's operations on the lines that groups share: publish, read, add, collect, and arrive at a barrier.
 
-use super::ends::Hardware;
+use super::ends::{CallContext, Hardware, NothingElse};
 use super::lines::{BarrierEnd, Collect, Publish, Read, SharedLines};
-use super::waiting::{CallContext, NothingElse};
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_wire::park::ANY;

@@ -1,8 +1,7 @@
 //! How a rank receives loans: it reads them where they lie, from a bounce buffer, or from another process's
 //! memory.
 
-use super::ends::{Hardware, endpoint_token};
-use super::waiting::NothingElse;
+use super::ends::{Hardware, NothingElse, endpoint_token};
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::transfer_path::Processes;

@@ -6,9 +6,8 @@
 //! fabric.rs             the operations of a fabric: what a collective calls
 //! line_operations.rs    at a line that a group shares
 //! loans.rs              how a rank takes what another one lends
-//! ends.rs               a rank's ends of its links, and the waits at them
+//! ends.rs               a rank's ends of its links, how it waits at them, and what ends a wait in vain
 //! lines.rs              a rank's ends of shared lines
-//! waiting.rs            the context of a call, and what ends a wait that cannot succeed
 //! ```
 
 mod ends;
@@ -16,9 +15,7 @@ mod fabric;
 mod line_operations;
 mod lines;
 mod loans;
-mod waiting;
 
 pub use ends::Hardware;
-pub(crate) use ends::{Link, NO_LINK};
+pub(crate) use ends::{CallContext, Link, NO_LINK};
 pub(crate) use lines::{SharedLines, line_ends, shared_bytes};
-pub(crate) use waiting::CallContext;
