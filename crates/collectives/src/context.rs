@@ -1,115 +1,16 @@
-//! The operation context, in which one operation at a time runs: a fabric, routes, and memory for partial results.
+//! The operation context, in which one operation at a time runs: a fabric, the rank's schedule, and memory for partial
+//! results.
 
-use crate::barrier::{self, BarrierSchedule};
-use crate::broadcast::{self, AllLines};
+pub use crate::layout::RankSchedule;
+
+use crate::broadcast;
 use crate::combine::Combine;
 use crate::edges::MESH_RANKS_MAX;
-use crate::groups::{GroupRoute, Groups};
-use crate::layout::Layout;
 use crate::pipeline::PipelineSegments;
-use crate::plans::Plans;
-use crate::preferences::Algorithms;
-use crate::reduce::ordered_tree;
 use crate::registry::{Request, TeamTraits};
-use crate::route::Route;
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
-
-/// A rank's part of all plans of its team, and the algorithms that were asked for.
-#[derive(Debug)]
-pub struct RankSchedule {
-    pub(crate) barrier: BarrierSchedule,
-    pub(crate) barrier_algorithm: barrier::Algorithm,
-    pub(crate) broadcast: Route,
-    /// The rank's part of broadcasts over groups, if the plans have such.
-    pub(crate) fan_out: Option<GroupRoute>,
-    /// The lines on which each rank publishes for all others, if the team has such.
-    pub(crate) all_lines: Option<AllLines>,
-    /// Whether broadcasts use these lines where no algorithm was asked for.
-    publishes: bool,
-    pub(crate) reduce: Route,
-    /// The route of reductions that keep the order of ranks; they combine in one order whatever the plan.
-    pub(crate) ordered: Route,
-    /// Whether reductions give the same bits whatever the plan.
-    pub(crate) deterministic: bool,
-    /// Algorithms that were asked for.
-    pub(crate) asked: Algorithms,
-    /// The operating system's number of each rank's NUMA node, where it is known.
-    nodes: OnceLock<Arc<[u32]>>,
-}
-
-impl RankSchedule {
-    /// The schedules of all ranks, and the lines that groups share, with which the fabric must be made. `nodes` has
-    /// the NUMA node of each rank, where that is known already.
-    ///
-    /// # Cost
-    ///
-    /// Time and memory in the square of the number of ranks: each rank knows its neighbour towards every root.
-    pub fn all(
-        plans: &Plans,
-        layout: Layout,
-        asked: Algorithms,
-        deterministic: bool,
-        nodes: Option<&[u32]>,
-    ) -> (Vec<Self>, Groups) {
-        let n = plans.len();
-        fn each<T>(all: Option<Vec<T>>, n: usize) -> Vec<Option<T>> {
-            match all {
-                Some(all) => all.into_iter().map(Some).collect(),
-                None => (0..n).map(|_| None).collect(),
-            }
-        }
-        let lines = each(layout.fan_outs, n)
-            .into_iter()
-            .zip(each(layout.all_lines, n));
-        let broadcast = Route::all(plans.broadcast());
-        let reduce = Route::all_beside(plans.reduce(), &[&broadcast]);
-        let ordered = Route::all_beside(&ordered_tree(n), &[&broadcast, &reduce]);
-        let routes = broadcast.into_iter().zip(reduce).zip(ordered);
-        let nodes: Option<Arc<[u32]>> = nodes.map(Arc::from);
-        let schedules = routes.zip(layout.barriers).zip(lines).map(
-            |((((broadcast, reduce), ordered), barrier), lines)| Self {
-                barrier,
-                barrier_algorithm: layout.barrier_algorithm,
-                broadcast,
-                fan_out: lines.0,
-                all_lines: lines.1,
-                publishes: layout.publishes,
-                reduce,
-                ordered,
-                deterministic,
-                asked,
-                nodes: nodes.clone().map_or_else(OnceLock::new, OnceLock::from),
-            },
-        );
-        (schedules.collect(), layout.groups)
-    }
-
-    /// Sets the NUMA node of each rank, unless that was done before.
-    pub fn set_nodes(&self, nodes: Arc<[u32]>) {
-        // All callers set the same nodes.
-        let _ = self.nodes.set(nodes);
-    }
-
-    /// Number of ranks.
-    #[expect(clippy::len_without_is_empty, reason = "a team has a member")]
-    pub fn len(&self) -> usize {
-        self.broadcast.len()
-    }
-
-    /// Whether a reduction keeps the order of ranks, and combines in the same order each time.
-    #[inline(always)]
-    pub(crate) fn keeps_order(&self, combine: &impl Combine) -> bool {
-        combine.ordered() || self.deterministic
-    }
-
-    /// Whether two ranks share a NUMA node; `true` where the nodes are unknown.
-    pub(crate) fn near(&self, a: usize, b: usize) -> bool {
-        let nodes = self.nodes.get();
-        nodes.is_none_or(|nodes| nodes[a] == nodes[b])
-    }
-}
+use std::sync::Arc;
 
 /// All that one operation at a time needs, on one rank and over any fabric.
 #[derive(Debug)]

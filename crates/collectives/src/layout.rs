@@ -1,27 +1,33 @@
-//! The layout of a team: each rank's part of barriers and short broadcasts, and the shared lines that they need.
+//! The layout of a team: each rank's part of barriers and short broadcasts, the shared lines that they need, and the
+//! schedule of a rank, which has its part of all operations.
 //!
-//! It depends on plans, options and packages alone, so all processes of a team compute the same layout.
+//! A layout depends on plans, options and packages alone, so all processes of a team compute the same layout.
 
 use crate::barrier::{self, BarrierSchedule};
 use crate::broadcast::{self, AllLines};
+use crate::combine::Combine;
 use crate::groups::{GroupRoute, Groups};
 use crate::plans::Plans;
 use crate::preferences::Algorithms;
+use crate::reduce::ordered_tree;
 use crate::registry::ALL_LINES_RANKS_MAX;
+use crate::route::Route;
+use std::sync::{Arc, OnceLock};
 
 /// The shared lines of a team, and each rank's part of the operations over them.
 #[derive(Debug)]
 pub struct Layout {
     /// All lines that groups share.
     pub groups: Groups,
-    pub(crate) barrier_algorithm: barrier::Algorithm,
-    pub(crate) barriers: Vec<BarrierSchedule>,
+    #[cfg(debug_assertions)]
+    barrier_algorithm: barrier::Algorithm,
+    barriers: Vec<BarrierSchedule>,
     /// Each rank's part of broadcasts over groups, if the plans have such.
-    pub(crate) fan_outs: Option<Vec<GroupRoute>>,
+    fan_outs: Option<Vec<GroupRoute>>,
     /// The lines on which each rank publishes for all others, if the team has such.
-    pub(crate) all_lines: Option<Vec<AllLines>>,
+    all_lines: Option<Vec<AllLines>>,
     /// Whether broadcasts use these lines where no algorithm was asked for.
-    pub(crate) publishes: bool,
+    publishes: bool,
 }
 
 /// Whether broadcasts of `n` ranks use a line of each rank for all others at some lengths for which no algorithm
@@ -59,11 +65,110 @@ impl Layout {
         let all_lines = has_lines(n, asked, oversubscribed).then(|| AllLines::all(n, &mut groups));
         Self {
             groups,
+            #[cfg(debug_assertions)]
             barrier_algorithm,
             barriers,
             fan_outs,
             all_lines,
             publishes: has_rings(n, oversubscribed),
         }
+    }
+}
+
+/// A rank's part of all plans of its team, and the algorithms that were asked for.
+#[derive(Debug)]
+pub struct RankSchedule {
+    pub(crate) barrier: BarrierSchedule,
+    /// The algorithm of [`barrier`](Self::barrier), for tests that compare it with the choice.
+    #[cfg(debug_assertions)]
+    pub(crate) barrier_algorithm: barrier::Algorithm,
+    pub(crate) broadcast: Route,
+    /// The rank's part of broadcasts over groups, if the plans have such.
+    pub(crate) fan_out: Option<GroupRoute>,
+    /// The lines on which each rank publishes for all others, if the team has such.
+    pub(crate) all_lines: Option<AllLines>,
+    /// Whether broadcasts use these lines where no algorithm was asked for.
+    pub(crate) publishes: bool,
+    pub(crate) reduce: Route,
+    /// The route of reductions that keep the order of ranks; they combine in one order whatever the plan.
+    pub(crate) ordered: Route,
+    /// Whether reductions give the same bits whatever the plan.
+    pub(crate) deterministic: bool,
+    /// Algorithms that were asked for.
+    pub(crate) asked: Algorithms,
+    /// The operating system's number of each rank's NUMA node, where it is known.
+    nodes: OnceLock<Arc<[u32]>>,
+}
+
+impl RankSchedule {
+    /// The schedules of all ranks, and the lines that groups share, with which the fabric must be made. `nodes` has
+    /// the NUMA node of each rank, where that is known already.
+    ///
+    /// # Cost
+    ///
+    /// Time and memory in the square of the number of ranks: each rank knows its neighbour towards every root.
+    pub fn all(
+        plans: &Plans,
+        layout: Layout,
+        asked: Algorithms,
+        deterministic: bool,
+        nodes: Option<&[u32]>,
+    ) -> (Vec<Self>, Groups) {
+        let n = plans.len();
+        fn each<T>(all: Option<Vec<T>>, n: usize) -> Vec<Option<T>> {
+            match all {
+                Some(all) => all.into_iter().map(Some).collect(),
+                None => (0..n).map(|_| None).collect(),
+            }
+        }
+        let lines = each(layout.fan_outs, n)
+            .into_iter()
+            .zip(each(layout.all_lines, n));
+        let broadcast = Route::all(plans.broadcast());
+        let reduce = Route::all_beside(plans.reduce(), &[&broadcast]);
+        let ordered = Route::all_beside(&ordered_tree(n), &[&broadcast, &reduce]);
+        let routes = broadcast.into_iter().zip(reduce).zip(ordered);
+        let nodes: Option<Arc<[u32]>> = nodes.map(Arc::from);
+        let schedules = routes.zip(layout.barriers).zip(lines).map(
+            |((((broadcast, reduce), ordered), barrier), lines)| Self {
+                barrier,
+                #[cfg(debug_assertions)]
+                barrier_algorithm: layout.barrier_algorithm,
+                broadcast,
+                fan_out: lines.0,
+                all_lines: lines.1,
+                publishes: layout.publishes,
+                reduce,
+                ordered,
+                deterministic,
+                asked,
+                nodes: nodes.clone().map_or_else(OnceLock::new, OnceLock::from),
+            },
+        );
+        (schedules.collect(), layout.groups)
+    }
+
+    /// Sets the NUMA node of each rank, unless that was done before.
+    pub fn set_nodes(&self, nodes: Arc<[u32]>) {
+        // All callers set the same nodes.
+        let _ = self.nodes.set(nodes);
+    }
+
+    /// Number of ranks.
+    #[expect(clippy::len_without_is_empty, reason = "a team has a member")]
+    pub fn len(&self) -> usize {
+        self.broadcast.len()
+    }
+
+    /// Whether a reduction keeps the order of ranks, and combines in the same order each time.
+    #[inline(always)]
+    pub(crate) fn keeps_order(&self, combine: &impl Combine) -> bool {
+        combine.ordered() || self.deterministic
+    }
+
+    /// Whether two ranks share a NUMA node; `true` where the nodes are unknown.
+    pub(crate) fn near(&self, a: usize, b: usize) -> bool {
+        let nodes = self.nodes.get();
+        nodes.is_none_or(|nodes| nodes[a] == nodes[b])
     }
 }

@@ -6,7 +6,7 @@
 //! | [`registry`] | an entry for each algorithm, and the inputs of a choice |
 //! | [`barrier`] … [`scan`] | a folder per collective, a file per algorithm; `algorithm.rs` holds entries and the choice, `mod.rs` runs them |
 //! | [`preferences`] | algorithms that were asked for, by length and by name |
-//! | [`plans`], [`layout`], [`context`] | the plans of a team, the shared lines that they need, and the context in which one operation runs |
+//! | [`plans`], [`layout`], [`context`] | the plans of a team, the shared lines that they need and what each rank does, and the context in which one operation runs |
 //! | [`operator`], [`combine`] | operators on elements, and how an algorithm sees an operator |
 //!
 //! Each collective has `start`, which chooses an algorithm and runs it, and `run`, which runs a given one. The
@@ -48,11 +48,11 @@ pub mod transfer;
 pub use bytemuck::Pod;
 pub use catalog::{entries, entry};
 pub use combine::{Combine, On};
-pub use context::{OpContext, RankSchedule};
+pub use context::OpContext;
 pub use corecast_model::Collective;
 pub use edges::{MESH_RANKS_MAX, edges};
 pub use groups::Groups;
-pub use layout::Layout;
+pub use layout::{Layout, RankSchedule};
 pub use operator::{Operator, Ordered};
 pub use parts::Parts;
 pub use pipeline::PipelineSegments;

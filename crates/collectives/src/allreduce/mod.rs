@@ -134,7 +134,7 @@ fn run_blocks<F: Fabric>(
 ) -> Result<(), F::Error> {
     let (len, element_size, n) = (data.len(), combine.element_size(), context.fabric.size());
     let keeps_order = context.schedule.keeps_order(combine);
-    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let message_bytes = context.message_bytes;
     let piece = (PIECE_BYTES / element_size * element_size).max(element_size);
     let room = match algorithm {
         Algorithm::Owners if keeps_order && n > 2 => ReductionOrder::bytes(piece, n),
@@ -142,8 +142,14 @@ fn run_blocks<F: Fabric>(
     };
     let (fabric, _, incoming, scratch) = context.rooms(room);
     fabric.with_window(data, element_size, true, |fabric, window| match algorithm {
-        Algorithm::Rabenseifner => rabenseifner(fabric, window, len, incoming, combine, protocol),
-        Algorithm::Ring => ring(fabric, window, len, incoming, combine, protocol),
+        Algorithm::Rabenseifner => {
+            let protocol = TransferProtocol::fitting(message_bytes, element_size);
+            rabenseifner(fabric, window, len, incoming, combine, protocol)
+        }
+        Algorithm::Ring => {
+            let protocol = TransferProtocol::fitting(message_bytes, element_size);
+            ring(fabric, window, len, incoming, combine, protocol)
+        }
         _ if room > 0 => owners_ordered(fabric, window, len, scratch, combine, piece),
         _ => owners(fabric, window, len, combine),
     })

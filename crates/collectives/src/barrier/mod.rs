@@ -24,7 +24,6 @@ pub use schedule::BarrierSchedule;
 pub use tree::tree;
 
 use crate::context::OpContext;
-use crate::registry::record;
 use corecast_wire::Fabric;
 
 /// Returns when all ranks have come, by the algorithm that the team was laid out for.
@@ -34,6 +33,7 @@ use corecast_wire::Fabric;
 /// Returns the first error of the fabric.
 #[inline(always)]
 pub fn start<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
-    record::ran(context.schedule.barrier_algorithm.entry());
+    #[cfg(debug_assertions)]
+    crate::registry::record::ran(context.schedule.barrier_algorithm.entry());
     context.schedule.barrier.run(&mut context.fabric)
 }

@@ -11,7 +11,8 @@ pub use ordered::{ordered, ordered_lent, ordered_tree};
 pub use tree::tree;
 
 use crate::combine::Combine;
-use crate::context::{OpContext, RankSchedule};
+use crate::context::OpContext;
+use crate::layout::RankSchedule;
 use crate::pipeline::PipelineSegments;
 use crate::registry::record;
 use corecast_wire::Fabric;
