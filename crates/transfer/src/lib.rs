@@ -13,10 +13,9 @@
 //! | `descriptor.rs` | the lines by which a descriptor is sent, acknowledged and revoked |
 //! | `bounce_buffer.rs`, `eager_buffer.rs` | memory to which lent data are copied: for other processes, and for threads of this one |
 //! | `cma.rs` | memory of another process, read by the kernel (`process_vm_readv`) |
-//! | `link.rs`, `join.rs` | the two ends between a pair of ranks |
+//! | `link.rs`, `join.rs` | the two ends between a pair of ranks; the pieces of a loan, as a borrower reads them |
 //! | `pipelined.rs` | loans that wait until the bounce buffer has room |
 //! | `window.rs`, `scope.rs` | buffers of which parts can be lent, and for how long |
-//! | `piece.rs` | a piece of a loan, as a borrower reads it |
 //! | `endpoint.rs` | all of a rank's loans |
 //!
 //! **Invariant 1:** an address is only exposed within a [`scope`], which ends only when no rank reads what
@@ -37,7 +36,6 @@ mod eager_buffer;
 mod endpoint;
 mod join;
 mod link;
-mod piece;
 mod pipelined;
 mod scope;
 mod unfetched;
@@ -47,8 +45,7 @@ pub use bounce_buffer::BounceMemory;
 pub use cma::Process;
 pub use endpoint::Endpoint;
 pub use join::{End, Memory, join};
-pub use link::link_bytes;
-pub use piece::{Outside, Piece};
+pub use link::{Outside, Piece, link_bytes};
 pub use scope::{HasEndpoint, scope, scope_to_read};
 pub use unfetched::Unfetched;
 pub use window::Window;

@@ -1,7 +1,20 @@
-//! The algorithms of barriers, and the choice between them.
+//! The algorithms of barriers, the choice between them, and a rank's part, whatever the algorithm.
 
-use crate::plans::BarrierPlan;
+use super::counter::counter;
+use super::dissemination::{Steps, dissemination};
+use super::groups::{GroupSchedule, groups};
+use super::m_way::{LineSteps, best_m, m_way};
+use super::multi_m::multi_m_rounds;
+use super::package_roots::package_root_rounds;
+use super::pair_wise::pair_wise_rounds;
+use super::tree::tree;
+use crate::groups::Groups;
+use crate::plans::{BarrierPlan, Plans};
 use crate::registry::algorithms;
+use crate::route::Route;
+use corecast_plan::Rounds;
+use corecast_plan::groups::Grouped;
+use corecast_wire::Fabric;
 
 algorithms! {
     /// The algorithms of barriers. If none is asked for, the barrier's plan decides: trees, rounds of
@@ -44,4 +57,107 @@ pub fn choose(asked: Option<Algorithm>, plan: &BarrierPlan) -> Algorithm {
         BarrierPlan::Groups { .. } => Algorithm::Groups,
         BarrierPlan::Counter(_) => Algorithm::Counter,
     })
+}
+
+/// A rank's part of the barrier.
+#[derive(Clone, Debug)]
+pub enum BarrierSchedule {
+    /// For [`tree`](fn@tree).
+    Tree {
+        /// The fan-in.
+        fan_in: Route,
+        /// The fan-out.
+        fan_out: Route,
+    },
+    /// For [`dissemination`](fn@dissemination).
+    Rounds(Steps),
+    /// For [`groups`](fn@groups).
+    Groups(GroupSchedule),
+    /// For [`m_way`](fn@m_way), whatever the rounds.
+    Lines(LineSteps),
+    /// For [`counter`](fn@counter): the rank's number of the line, `None` in a team of one.
+    Counter(Option<usize>),
+}
+
+impl BarrierSchedule {
+    /// The schedules of all ranks for one algorithm: over the barrier's plan where that suits the algorithm, else
+    /// over trees, rounds or groups of the algorithm's own. Adds the shared lines to `groups`. `packages` has the
+    /// package of each rank; without it all ranks are in one package.
+    pub fn all(
+        plans: &Plans,
+        algorithm: Algorithm,
+        packages: Option<&[u32]>,
+        groups: &mut Groups,
+    ) -> Vec<Self> {
+        let n = plans.len();
+        let packages = || packages.map_or_else(|| vec![0; n], <[u32]>::to_vec);
+        match (algorithm, plans.barrier()) {
+            (Algorithm::Tree, BarrierPlan::Trees { fan_in, fan_out }) => trees(fan_in, fan_out),
+            (Algorithm::Tree, _) => trees(plans.reduce(), plans.broadcast()),
+            (Algorithm::Dissemination, BarrierPlan::Rounds(rounds)) => notified(rounds),
+            (Algorithm::Dissemination, _) => notified(&Rounds::dissemination(n, 2)),
+            (Algorithm::Groups, BarrierPlan::Groups { fan_in, fan_out }) => {
+                in_groups(fan_in, fan_out, groups)
+            }
+            (Algorithm::Groups, _) => {
+                let flat = Grouped::flat(n, plans.broadcast().root());
+                in_groups(&flat, &flat, groups)
+            }
+            (Algorithm::MWay, BarrierPlan::Rounds(rounds)) => over_lines(rounds, groups),
+            (Algorithm::MWay, _) => over_lines(&Rounds::dissemination(n, best_m(n) + 1), groups),
+            (Algorithm::MultiM, _) => over_lines(&multi_m_rounds(n), groups),
+            (Algorithm::PairWise, _) => over_lines(&pair_wise_rounds(&packages()), groups),
+            (Algorithm::PackageRoots, _) => over_lines(&package_root_rounds(&packages()), groups),
+            (Algorithm::Counter, _) if n == 1 => vec![Self::Counter(None)],
+            (Algorithm::Counter, _) => {
+                let numbers = groups.counter_barrier((0..n).collect()).into_iter();
+                numbers.map(|number| Self::Counter(Some(number))).collect()
+            }
+        }
+    }
+
+    /// Runs the barrier: returns when all ranks have come.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error of the fabric.
+    ///
+    /// # Cost
+    ///
+    /// That of the function that each variant names.
+    #[inline(always)]
+    pub fn run<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
+        match self {
+            Self::Tree { fan_in, fan_out } => tree(fabric, fan_in, fan_out),
+            Self::Rounds(steps) => dissemination(fabric, steps),
+            Self::Groups(schedule) => groups(fabric, schedule),
+            Self::Lines(steps) => m_way(fabric, steps),
+            Self::Counter(line) => counter(fabric, *line),
+        }
+    }
+}
+
+fn trees(fan_in: &corecast_plan::Tree, fan_out: &corecast_plan::Tree) -> Vec<BarrierSchedule> {
+    let fan_in = Route::all(fan_in);
+    let fan_out = Route::all_beside(fan_out, &[&fan_in]);
+    let schedule = fan_in.into_iter().zip(fan_out);
+    schedule
+        .map(|(fan_in, fan_out)| BarrierSchedule::Tree { fan_in, fan_out })
+        .collect()
+}
+
+fn notified(rounds: &Rounds) -> Vec<BarrierSchedule> {
+    (0..rounds.len())
+        .map(|rank| BarrierSchedule::Rounds(Steps::of(rounds, rank)))
+        .collect()
+}
+
+fn in_groups(fan_in: &Grouped, fan_out: &Grouped, groups: &mut Groups) -> Vec<BarrierSchedule> {
+    let schedule = GroupSchedule::all(fan_in, fan_out, groups).into_iter();
+    schedule.map(BarrierSchedule::Groups).collect()
+}
+
+fn over_lines(rounds: &Rounds, groups: &mut Groups) -> Vec<BarrierSchedule> {
+    let steps = LineSteps::all(rounds, groups).into_iter();
+    steps.map(BarrierSchedule::Lines).collect()
 }

@@ -9,10 +9,9 @@ mod multi_m;
 mod package_roots;
 mod packages;
 mod pair_wise;
-mod schedule;
 mod tree;
 
-pub use algorithm::{Algorithm, choose};
+pub use algorithm::{Algorithm, BarrierSchedule, choose};
 pub use counter::counter;
 pub use dissemination::{Steps, dissemination};
 pub use groups::{GroupSchedule, groups};
@@ -20,7 +19,6 @@ pub use m_way::{LineSteps, best_m, m_way};
 pub use multi_m::{factors, multi_m_rounds};
 pub use package_roots::package_root_rounds;
 pub use pair_wise::pair_wise_rounds;
-pub use schedule::BarrierSchedule;
 pub use tree::tree;
 
 use crate::context::OpContext;

@@ -46,14 +46,12 @@ fn the_files_of_the_registry_exist_and_none_is_missing() {
         let folder = collective.name();
         for entry in std::fs::read_dir(source.join(folder)).unwrap() {
             let file = entry.unwrap().file_name().into_string().unwrap();
-            // `padded` is a part of Bruck's all-to-all, `packages` of barriers between packages, `schedule` of all
-            // barriers, `upto` of both scans.
+            // `padded` is a part of Bruck's all-to-all, `packages` of barriers between packages, `upto` of both scans.
             let helps = [
                 "mod.rs",
                 "algorithm.rs",
                 "padded.rs",
                 "packages.rs",
-                "schedule.rs",
                 "upto.rs",
             ];
             assert!(
