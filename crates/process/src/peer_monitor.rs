@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! watch() ──► watch list ◄── drop(Watch)    monitor's thread
-//!              │ │                            read the book ◄─────────┐
+//!              │ │                            read the list ◄─────────┐
 //!              │ └─ entries: process, descriptor, callback    │       │
 //!              └─── bell ──────────────────────► poll(bell, descriptors)
 //!                                                     │ one has ended: take its entry, call it

@@ -1,10 +1,10 @@
 //! The rendezvous: how the processes of a team meet at an address.
 //!
 //! ```text
-//! connect ── somebody answers ──► welcome: ranks and memory ──► confirm
-//!    │                      └───► refused: an error in words
-//!    ├─ nobody there ──► host: make the memory, answer the others
-//!    └─ gone meanwhile, or just about to host ──► again, until the limit
+//! connect ── a server answers ──► welcome: ranks and memory ──► confirm
+//!    │                     └────► refused: an error in words
+//!    ├─ no server at the address ──► be the rendezvous server: make the memory, answer the others
+//!    └─ server gone meanwhile, or not ready yet ──► again, until the limit
 //! ```
 //!
 //! A rendezvous server that dies before it has answered leaves a closed socket: the next process to come takes
@@ -127,7 +127,7 @@ pub enum RendezvousError {
         limit: Duration,
     },
     /// The rendezvous server ended before this process confirmed its ranks.
-    #[error("the host of the team at {address} is gone: enter again")]
+    #[error("the rendezvous server of the team at {address} is gone: enter again")]
     ServerGone {
         /// The address of the team.
         address: Address,

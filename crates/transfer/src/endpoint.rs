@@ -213,10 +213,10 @@ impl Endpoint {
             }
             self.links[number].pipelined += 1;
             if addresses.len() >= self.kernel_copy_from && self.links[number].lender.is_read() {
-                let kernel_copy =
+                let loan =
                     PipelinedCopy::kernel_copy(addresses.clone(), window.element_size, tag, number);
                 self.pipelined.extend(pipelined.take());
-                self.pipelined.push(kernel_copy);
+                self.pipelined.push(loan);
                 continue;
             }
             if pipelined.as_ref().is_some_and(|loan| !loan.takes(number)) {
@@ -308,24 +308,17 @@ impl Endpoint {
             "the window belongs to another endpoint"
         );
         let addresses = window.addresses(range);
-        let arrive_and_wait =
+        let overlaps =
             |loan: &Range<usize>| loan.start < addresses.end && addresses.start < loan.end;
-        if self
-            .lent
-            .iter()
-            .any(|lent| arrive_and_wait(&lent.addresses))
-        {
+        if self.lent.iter().any(|lent| overlaps(&lent.addresses)) {
             self.regain();
         }
-        let lent = self
-            .lent
-            .iter()
-            .find(|lent| arrive_and_wait(&lent.addresses));
+        let lent = self.lent.iter().find(|lent| overlaps(&lent.addresses));
         let pipelined = || {
             let loan = self
                 .pipelined
                 .iter()
-                .find(|loan| arrive_and_wait(&loan.addresses))?;
+                .find(|loan| overlaps(&loan.addresses))?;
             loan.links().next()
         };
         lent.map(|lent| lent.link).or_else(pipelined)

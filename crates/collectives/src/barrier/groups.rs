@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!        0            in:   1, 2 and 3 add to one line, which 0 collects; 4 notifies 0
-//!      ╱ │            out:  0 notifies 4, and posts once for 1, 2 and 3
+//!      ╱ │            out:  0 notifies 4, and publishes once for 1, 2 and 3
 //!     4  ├─┬─┐
 //!        1 2 3
 //! ```

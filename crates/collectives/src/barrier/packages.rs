@@ -69,9 +69,9 @@ mod tests {
         ] {
             let crossing = |round: usize| {
                 let told = |rank: usize| rounds.targets(round, rank).iter();
-                let kernel_copy =
+                let across =
                     |rank: usize| told(rank).filter(move |&&other| (rank < 3) != (other < 3));
-                (0..5).map(|rank| kernel_copy(rank).count()).sum::<usize>()
+                (0..5).map(|rank| across(rank).count()).sum::<usize>()
             };
             let last = rounds.count() - 1;
             assert_eq!((0..last).map(crossing).sum::<usize>(), 0);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   from rank 0 of 4:   scatter          0 ─► 2 with 2 3,  0 ─► 1,  2 ─► 3
-//!                       around a ring    1 ─► 2 ─► 3 with block 1, …, nothing to whom has it
+//!                       around a ring    1 ─► 2 ─► 3 with block 1, …, no block to a rank that has it
 //! ```
 
 use crate::binomial_tree::{children, parent, subtree};

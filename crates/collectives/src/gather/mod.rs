@@ -12,9 +12,9 @@ pub use token::token_ring;
 
 use crate::binomial_tree::subtree;
 use crate::context::OpContext;
+use crate::part_lengths::{announce, around};
 use crate::parts::equal;
 use crate::registry::{Request, record};
-use crate::scatter::{announce, around};
 use crate::token::TOKEN_BYTES;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;

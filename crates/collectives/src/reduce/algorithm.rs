@@ -11,13 +11,13 @@ algorithms! {
         Messages = "messages" in "reduce/tree.rs", "Smelt §4.2; CLa §5.1, as each member has lines of its own that its parent reads one by one; in order `reduce/ordered.rs`, with one more to a root other than 0",
             needs [Plan, ShortElements], phases ["up the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in one piece.
-        Whole = "whole" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
+        Whole = "whole" in "reduce/lent.rs", "NUMA clusters §3.1; in order `reduce/ordered.rs`, with one more to a root other than 0",
             needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
-        Fixed = "fixed" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
+        Fixed = "fixed" in "reduce/lent.rs", "NUMA clusters §3.1; in order `reduce/ordered.rs`, with one more to a root other than 0",
             needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::DYNAMIC`](crate::PipelineSegments).
-        Dynamic = "dynamic" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
+        Dynamic = "dynamic" in "reduce/lent.rs", "NUMA clusters §3.1; in order `reduce/ordered.rs`, with one more to a root other than 0",
             needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
     }
 }

@@ -12,8 +12,8 @@ pub use direct::direct;
 pub use token::token_ring;
 
 use crate::binomial_tree::subtree;
-use crate::broadcast;
 use crate::context::OpContext;
+use crate::part_lengths::{announce, around};
 use crate::parts::equal;
 use crate::registry::{Request, record};
 use crate::transfer::TransferProtocol;
@@ -132,31 +132,6 @@ fn run_direct<F: Fabric>(
     fabric.with_window_to_read(send, element, |fabric, send| {
         direct(fabric, root, send, part, recv, protocol)
     })
-}
-
-/// Broadcasts the bytes of all parts, which only `root` knows: where ranks are not all linked, the ranks on the way
-/// need them. Fails on a rank whose part has another length than `mine`.
-pub(crate) fn announce<F: Fabric>(
-    context: &mut OpContext<F>,
-    root: usize,
-    part: impl Fn(usize) -> Range<usize>,
-    mine: usize,
-) -> Result<Vec<u64>, F::Error> {
-    let (rank, n) = (context.fabric.rank(), context.fabric.size());
-    let mut lens = vec![0u64; n];
-    if rank == root {
-        (0..n).for_each(|rank| lens[rank] = part(rank).len() as u64);
-    }
-    broadcast::start(context, root, bytemuck::cast_slice_mut(&mut lens), 8)?;
-    if lens[rank] != mine as u64 {
-        return Err(context.fabric.wrong_length(root, lens[rank] as usize, mine));
-    }
-    Ok(lens)
-}
-
-/// Returns the function from an interval of ranks, counted from `root` on, around, to the bytes of their parts.
-pub(crate) fn around(lens: &[u64], root: usize) -> impl Fn(Range<usize>) -> usize + Copy {
-    move |ranks| ranks.map(|v| lens[(v + root) % lens.len()] as usize).sum()
 }
 
 #[inline(never)]

@@ -218,10 +218,10 @@ fn operations_in_flight_have_lines_of_their_own() {
                 member
                     .overlap(|overlap| {
                         let one = overlap.broadcast(root, first)?;
-                        let arrive_and_wait = overlap.barrier()?;
+                        let barrier = overlap.barrier()?;
                         let two = overlap.broadcast(root, second)?;
                         two.wait()?;
-                        arrive_and_wait.wait()?;
+                        barrier.wait()?;
                         one.wait()?;
                         overlap.broadcast(root, third)?.wait()
                     })

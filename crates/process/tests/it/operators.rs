@@ -21,24 +21,24 @@ trait Reference: Pod + Debug {
     fn naive(operator: Named, a: Self, b: Self) -> Self;
     /// The definition of a fold, whose steps may be wider than those of two elements.
     fn naive_fold(operator: Named, data: &[Self]) -> Option<Self> {
-        contexts(data, |a, b| Self::naive(operator, a, b))
+        folded_in_lanes(data, |a, b| Self::naive(operator, a, b))
     }
 }
 
 /// Folds in the order of the documentation: combines each lane, then halves the lanes.
-fn contexts<W: Copy>(data: &[W], f: impl Fn(W, W) -> W) -> Option<W> {
-    let context = |j: usize| data.iter().skip(j).step_by(LANES).copied().reduce(&f);
-    let mut contexts: Vec<Option<W>> = (0..LANES).map(context).collect();
-    while contexts.len() > 1 {
-        let upper = contexts.split_off(contexts.len() / 2);
-        for (low, high) in contexts.iter_mut().zip(upper) {
+fn folded_in_lanes<W: Copy>(data: &[W], f: impl Fn(W, W) -> W) -> Option<W> {
+    let lane = |j: usize| data.iter().skip(j).step_by(LANES).copied().reduce(&f);
+    let mut lanes: Vec<Option<W>> = (0..LANES).map(lane).collect();
+    while lanes.len() > 1 {
+        let upper = lanes.split_off(lanes.len() / 2);
+        for (low, high) in lanes.iter_mut().zip(upper) {
             *low = match (*low, high) {
                 (Some(low), Some(high)) => Some(f(low, high)),
                 (low, high) => low.or(high),
             };
         }
     }
-    contexts[0]
+    lanes[0]
 }
 
 macro_rules! integer_references {
@@ -97,7 +97,7 @@ macro_rules! float_references {
             fn naive_fold(operator: Named, data: &[Self]) -> Option<Self> {
                 let wide = |f: fn($wide, $wide) -> $wide| {
                     let data: Vec<$wide> = data.iter().map(|x| $to(*x)).collect();
-                    let result = $of(contexts(&data, f)?);
+                    let result = $of(folded_in_lanes(&data, f)?);
                     Some(if result.is_nan() { $type::from_bits($quiet) } else { result })
                 };
                 match operator {
@@ -105,7 +105,7 @@ macro_rules! float_references {
                     Named::Product => wide(|a, b| a * b),
                     // A NaN loses its payload even in a fold of one element.
                     _ => data.first().and_then(|first| {
-                        contexts(data, |a, b| Self::naive(operator, a, b))
+                        folded_in_lanes(data, |a, b| Self::naive(operator, a, b))
                             .map(|x| if x.is_nan() { Self::naive(operator, x, *first) } else { x })
                     }),
                 }
@@ -468,7 +468,7 @@ fn closures_and_slice_functions_fold_by_lanes() {
     let mut rng = fastrand::Rng::with_seed(11);
     for len in lengths().skip(1) {
         let data = tame::<f32>(len, &mut rng);
-        let wanted = contexts(&data, closure);
+        let wanted = folded_in_lanes(&data, closure);
         assert_eq!(closure.fold(&data), wanted, "{len}");
         assert_eq!(slices.fold(&data), wanted, "{len}");
         assert_eq!(Sum.fold(&data), wanted, "{len}");

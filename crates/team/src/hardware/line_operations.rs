@@ -160,14 +160,14 @@ impl Hardware {
     #[inline(always)]
     pub(super) fn arrive_at_line(&mut self, line: usize) -> Result<(), Failure> {
         let share = self.fingerprint.share();
-        let arrive_and_wait = &mut self.lines.barrier_ends[line];
-        arrive_and_wait.sum = arrive_and_wait
+        let end = &mut self.lines.barrier_ends[line];
+        end.sum = end
             .sum
-            .wrapping_add(share.wrapping_mul(arrive_and_wait.others.len() as u64 + 1));
-        let expected = arrive_and_wait.sum;
-        let mut found = arrive_and_wait.counter_barrier.come(share);
+            .wrapping_add(share.wrapping_mul(end.others.len() as u64 + 1));
+        let expected = end.sum;
+        let mut found = end.counter_barrier.come(share);
         if OpFingerprint::is_counted(expected, found) {
-            arrive_and_wait.counter_barrier.wake();
+            end.counter_barrier.wake();
         } else {
             found = self.wait_at_counter_barrier(line, expected, found)?;
         }

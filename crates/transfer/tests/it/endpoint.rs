@@ -653,12 +653,12 @@ fn odd_descriptors_name_bytes_of_the_bounce_buffer_or_nothing() {
         let descriptors = bounce_buffer + 4 * 128;
         let near = [0, 64, 128, 448, 512, 513, u64::MAX, u64::MAX - 63, 1 << 63];
         for number in 1..=DESCRIPTORS as u64 {
-            let mut field = || match rng.u32(..3) {
+            let mut word = || match rng.u32(..3) {
                 0 => rng.u64(..),
                 1 => near[rng.usize(..near.len())],
                 _ => 64 * rng.u64(..9),
             };
-            let words = [number, field(), field(), field(), field(), 0, 0, 0];
+            let words = [number, word(), word(), word(), word(), 0, 0, 0];
             let line: Vec<u8> = words.iter().flat_map(|w| w.to_ne_bytes()).collect();
             let place = descriptors + (number - 1) * 64;
             memories.files[1].write_all_at(&line, place).unwrap();

@@ -36,7 +36,7 @@ pub struct LineBuffer {
     huge: HugePages,
 }
 
-// SAFETY: the mapping is plain memory that lives as long as the field; every access is atomic.
+// SAFETY: the mapping is plain memory that lives as long as the buffer; every access is atomic.
 unsafe impl Send for LineBuffer {}
 // SAFETY: as above.
 unsafe impl Sync for LineBuffer {}
@@ -54,10 +54,10 @@ impl LineBuffer {
     /// ```
     /// use corecast_wire::{LINE_BYTES, microbench::LineBuffer};
     ///
-    /// let field = LineBuffer::new(1 << 20)?;
-    /// field.store(3 * LINE_BYTES, 5);
-    /// field.flush(3 * LINE_BYTES);
-    /// assert_eq!(field.load(3 * LINE_BYTES), 5);
+    /// let buffer = LineBuffer::new(1 << 20)?;
+    /// buffer.store(3 * LINE_BYTES, 5);
+    /// buffer.flush(3 * LINE_BYTES);
+    /// assert_eq!(buffer.load(3 * LINE_BYTES), 5);
     /// # Ok::<(), corecast_wire::SegmentError>(())
     /// ```
     pub fn new(bytes: usize) -> Result<Self, SegmentError> {
@@ -77,19 +77,19 @@ impl LineBuffer {
         let skip = mapping.align_offset(HUGE_BYTES);
         // SAFETY: the skip is less than the huge page that was mapped in addition.
         let base = unsafe { mapping.add(skip) };
-        let mut field = Self {
+        let mut buffer = Self {
             base,
             bytes: len,
             mapping,
             mapped,
             huge: HugePages::Granted,
         };
-        let advice = field.advise(libc::MADV_HUGEPAGE);
+        let advice = buffer.advise(libc::MADV_HUGEPAGE);
         for page in (0..len).step_by(rustix::param::page_size()) {
-            field.store(page, 0);
+            buffer.store(page, 0);
         }
-        field.huge = field.outcome(advice);
-        Ok(field)
+        buffer.huge = buffer.outcome(advice);
+        Ok(buffer)
     }
 
     /// Whether the buffer lies in huge pages.
@@ -150,7 +150,7 @@ impl LineBuffer {
     #[inline(always)]
     pub fn flush(&self, offset: usize) {
         let word = std::ptr::from_ref(self.word(offset));
-        // SAFETY: a word of the field.
+        // SAFETY: a word of the buffer.
         unsafe { cpu::flush(word.cast()) };
     }
 
@@ -159,7 +159,7 @@ impl LineBuffer {
     #[inline(always)]
     pub fn watch(&self, offset: usize, seen: u64, deadline: u64) {
         let word = std::ptr::from_ref(self.word(offset));
-        // SAFETY: a word of the field.
+        // SAFETY: a word of the buffer.
         unsafe { cpu::watch(word.cast(), deadline, || self.load(offset) != seen) };
     }
 

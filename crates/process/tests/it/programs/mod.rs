@@ -62,17 +62,21 @@ fn drawn(seed: u64) -> (Spec, Program) {
 #[test]
 fn random_programs_of_threads_agree_with_the_reference() {
     for seed in cases(1000) {
-        replayable("threads_agree_with_the_twin", seed, move || {
-            let (spec, program) = drawn(seed);
-            let team = spec.team().unwrap();
-            let witness = Witness::new(&team.ranks());
-            team.run(|member| {
-                let has_failed = || team.failure().is_some();
-                let mut player = Player::new(&program, member, &witness, &has_failed);
-                let played = player.play(&program, member);
-                played.unwrap_or_else(|failure| panic!("{failure}, in {spec:?}"));
-            });
-        });
+        replayable(
+            "random_programs_of_threads_agree_with_the_reference",
+            seed,
+            move || {
+                let (spec, program) = drawn(seed);
+                let team = spec.team().unwrap();
+                let witness = Witness::new(&team.ranks());
+                team.run(|member| {
+                    let has_failed = || team.failure().is_some();
+                    let mut player = Player::new(&program, member, &witness, &has_failed);
+                    let played = player.play(&program, member);
+                    played.unwrap_or_else(|failure| panic!("{failure}, in {spec:?}"));
+                });
+            },
+        );
     }
 }
 

@@ -5,23 +5,23 @@ use crate::LINE_BYTES;
 
 #[test]
 fn lines_keep_what_was_written_through_flushes() {
-    let field = LineBuffer::new(10 * LINE_BYTES).unwrap();
-    assert_eq!(field.bytes(), HUGE_BYTES);
+    let buffer = LineBuffer::new(10 * LINE_BYTES).unwrap();
+    assert_eq!(buffer.bytes(), HUGE_BYTES);
     for line in 0..10 {
-        field.store(line * LINE_BYTES, line as u64 + 7);
+        buffer.store(line * LINE_BYTES, line as u64 + 7);
     }
     for line in 0..10 {
-        field.flush(line * LINE_BYTES);
+        buffer.flush(line * LINE_BYTES);
     }
     super::super::finish_flushes();
     let mut words = [0; 80];
-    field.copy_out(0, &mut words);
+    buffer.copy_out(0, &mut words);
     for (at, &word) in words.iter().enumerate() {
         let expected = if at % 8 == 0 { at as u64 / 8 + 7 } else { 0 };
         assert_eq!(word, expected);
     }
-    field.watch(0, 1, cpu::stamp() + 1000);
-    println!("{:?}", field.huge_pages());
+    buffer.watch(0, 1, cpu::stamp() + 1000);
+    println!("{:?}", buffer.huge_pages());
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_line_outside_is_refused() {
 }
 
 #[test]
-fn no_field_of_all_addresses() {
+fn no_buffer_of_all_addresses() {
     LineBuffer::new(usize::MAX - 5).unwrap_err();
 }
 
