@@ -24,6 +24,14 @@ const IN_FLIGHT: u32 = 1 << 31;
 pub(crate) const RANKS_MAX: usize = 1 << 24;
 
 impl Operation {
+    /// The operation in an operation history. Its word also goes into the fingerprint:
+    ///
+    /// ```text
+    ///   31         30        24 23                 0
+    /// ┌───────────┬────────────┬────────────────────┐
+    /// │ in flight │ collective │ root               │   collectives are numbered from 1 on: no operation has word 0
+    /// └───────────┴────────────┴────────────────────┘
+    /// ```
     pub(crate) fn entry(self) -> Entry {
         Entry {
             seq: self.seq,

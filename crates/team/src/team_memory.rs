@@ -3,6 +3,10 @@
 //! Memory is handed out in one fixed order, so that processes that build the same team over the same segment
 //! compute the same offsets and need not exchange them.
 
+mod sizes;
+
+pub use sizes::shared_bytes;
+
 use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
 use crate::element::Element;
@@ -12,46 +16,28 @@ use crate::options::Options;
 use crate::record::{RECORD_LINES, Record};
 use crate::team_state::{CrossProcess, TeamState};
 use crate::transfer_path::Processes;
-use corecast_collectives::Collective;
-use corecast_collectives::RankSchedule;
 use corecast_collectives::groups::Groups;
-use corecast_collectives::layout::Layout;
+use corecast_collectives::layout::{Layout, RankSchedule};
 use corecast_collectives::plans::Plans;
-use corecast_collectives::{MESH_RANKS_MAX, edges};
+use corecast_collectives::{Collective, MESH_RANKS_MAX, edges};
 use corecast_transfer::{self as bulk, BounceMemory, Endpoint, Memory};
 use corecast_wire::fork::ForkDetector;
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue::{self, Backend};
 use corecast_wire::{
-    Exchange, FenceKind, Flag, Line, LineRef, Parker, Placement, Segment, SegmentError, Signal,
-    WaitConfig, WaitStrategy, Words, fence_kind, stream,
+    Exchange, FenceKind, Line, LineRef, Parker, Placement, Segment, SegmentError, Signal,
+    WaitConfig, WaitStrategy, fence_kind, stream,
 };
+use sizes::{EAGER_CHUNKS, MemoryKind, MemorySizes, bounce_buffer, rank_segments};
 use std::panic::Location;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// Bytes of a chunk of a bounce buffer with few links: two of them fit the first cache of both sides.
-const CHUNK_BYTES: usize = 32 * 1024;
-/// Bytes of a chunk where a rank has many links.
-const CHUNK_BYTES_MIN: usize = 4 * 1024;
-/// Bytes of a bounce buffer, unless its links need more.
-const BOUNCE_BYTES: usize = 256 * 1024;
-
-/// Bytes of the bounce buffer of a rank with this many links, and of its chunks. Each link must find a chunk of
-/// its own; twice as many let it fill one while the peer reads another.
-fn bounce_buffer(links: usize) -> (usize, usize) {
-    let mut chunk = CHUNK_BYTES;
-    while chunk > CHUNK_BYTES_MIN && 2 * links * chunk > BOUNCE_BYTES {
-        chunk /= 2;
-    }
-    (BOUNCE_BYTES.max(2 * links * chunk), chunk)
-}
 
 /// A team without its members.
 #[derive(Debug)]
 pub struct TeamMemory {
     state: Arc<TeamState>,
     /// The schedules of the ranks of this process; `None` for other ranks.
-    tables: Vec<Option<Arc<RankSchedule>>>,
+    schedules: Vec<Option<Arc<RankSchedule>>>,
     edges: Vec<(usize, usize)>,
     groups: Groups,
     sizes: MemorySizes,
@@ -68,139 +54,6 @@ pub struct TeamMemory {
     kernel_copy: OnceLock<(Processes, usize)>,
     /// Operation contexts that no member has taken yet, by context and rank. They are built when the first member asks.
     contexts: Mutex<Vec<Vec<Option<OpContext>>>>,
-}
-
-/// Where the lines of a team lie.
-#[derive(Debug)]
-enum MemoryKind {
-    /// In this process's own memory.
-    Private,
-    /// In a segment of all processes, from this offset on.
-    Shared(Arc<Segment>, usize),
-}
-
-/// Bytes of memory of each rank in each operation context.
-#[derive(Debug)]
-struct MemorySizes {
-    degrees: Vec<usize>,
-    slots: usize,
-    /// Whether ranks share cores.
-    oversubscribed: bool,
-    /// Bytes of the lines that groups share, by kind of context (blocking, in flight) and rank.
-    lines: [Vec<usize>; 2],
-    shared: bool,
-    depth: usize,
-}
-
-impl MemorySizes {
-    fn new(
-        edges: &[(usize, usize)],
-        groups: &Groups,
-        n: usize,
-        options: &Options,
-        shared: bool,
-    ) -> Self {
-        let mut degrees = vec![0; n];
-        for &(a, b) in edges {
-            degrees[a] += 1;
-            degrees[b] += 1;
-        }
-        Self {
-            degrees,
-            slots: options.slots,
-            oversubscribed: false,
-            lines: [0, 1].map(|context| hardware::shared_bytes(n, groups, context)),
-            shared,
-            depth: options.depth,
-        }
-    }
-
-    /// Slots of the queues in one operation context.
-    fn slots(&self, context: usize) -> usize {
-        match context {
-            0 => self.slots,
-            _ => self.slots.min(IN_FLIGHT_SLOTS),
-        }
-    }
-
-    /// Bytes for one rank in one operation context.
-    fn rank_segment(&self, context: usize, rank: usize) -> usize {
-        let link = queue::receiver_bytes(self.slots(context))
-            + queue::sender_bytes()
-            + Segment::bytes_for::<Exchange>(1)
-            + bulk::link_bytes();
-        let mut bytes = Segment::bytes_for::<OpHistory>(1)
-            + self.degrees[rank] * link
-            + self.lines[context.min(1)][rank];
-        if context == 0 {
-            bytes += Segment::bytes_for::<Line<Parker>>(1);
-            if rank == 0 {
-                bytes += Segment::bytes_for::<Flag>(1);
-            }
-            if self.shared {
-                bytes += Segment::bytes_for::<Words>(SITES);
-                if rank == 0 {
-                    bytes += Segment::bytes_for::<Words>(RECORD_LINES);
-                }
-            }
-        }
-        match self.shared {
-            true => (bytes + bounce_buffer(self.degrees[rank]).0).next_multiple_of(PAGE_BYTES),
-            false => bytes + EAGER_CHUNKS * self.eager_chunk(context),
-        }
-    }
-
-    /// Bytes of a chunk of a rank's eager buffer in one operation context; 0 if there is no eager buffer.
-    fn eager_chunk(&self, context: usize) -> usize {
-        match context {
-            _ if self.shared || self.degrees.len() > EAGER_RANKS_MAX => 0,
-            0 if !self.oversubscribed => 0,
-            0 => EAGER_CHUNK_OVERSUBSCRIBED,
-            _ => EAGER_CHUNK_IN_FLIGHT,
-        }
-    }
-
-    fn context(&self, context: usize) -> usize {
-        (0..self.degrees.len())
-            .map(|rank| self.rank_segment(context, rank))
-            .sum()
-    }
-
-    fn all(&self) -> usize {
-        self.context(0) + self.depth * self.context(1)
-    }
-}
-
-/// Chunks of a rank's eager buffer.
-const EAGER_CHUNKS: usize = 4;
-
-/// Bytes of a chunk where ranks share cores: a pipeline segment. Without a copy a rank waits until others have
-/// run and read its loan: of eight ranks on two cores a broadcast of 32 KiB takes 0.5 of the time with a copy,
-/// of 4 KiB 0.6, reductions and allgathers 0.7 to 1.0. With a core for each of two ranks copies of 4 KiB take
-/// 1.1 to 1.2 times as long (AMD EPYC, November 2026, `corecast bench --op broadcast`).
-const EAGER_CHUNK_OVERSUBSCRIBED: usize = 32 << 10;
-
-/// Bytes of a chunk for operations in flight, where each wait switches stacks: eight broadcasts in flight take
-/// 0.7 of the time with copies at 1 and 4 KiB (same machine, `--example in_flight`).
-const EAGER_CHUNK_IN_FLIGHT: usize = 4 << 10;
-
-/// Largest team that has eager buffers: each rank has one in each operation context.
-const EAGER_RANKS_MAX: usize = 16;
-
-/// Most slots of a queue for operations in flight. There are many such queues, and while an operation waits at
-/// a full one the others go on.
-const IN_FLIGHT_SLOTS: usize = 16;
-
-/// Alignment of each rank's part of a shared segment. It is the largest page size of supported machines, so that all
-/// processes compute the same offsets.
-const PAGE_BYTES: usize = 64 * 1024;
-
-/// Bytes that a team of processes takes in its segment, without the segment header.
-pub fn shared_bytes(plans: &Plans, options: &Options, oversubscribed: bool) -> usize {
-    let n = plans.len();
-    let edges = edges(plans, n <= MESH_RANKS_MAX);
-    let layout = Layout::new(plans, &options.algorithms, (None, oversubscribed));
-    MemorySizes::new(&edges, &layout.groups, n, options, true).all()
 }
 
 impl TeamMemory {
@@ -268,10 +121,8 @@ impl TeamMemory {
             options.deterministic,
             known,
         );
-        let sizes = MemorySizes {
-            oversubscribed,
-            ..MemorySizes::new(&edges, &groups, n, options, shared)
-        };
+        let mut sizes = MemorySizes::new(&edges, &groups, n, options, shared);
+        sizes.oversubscribed = oversubscribed;
         let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);
         let nodes: Vec<Option<u32>> = (0..n)
             .map(|rank| node(rank).filter(|_| owned[rank]))
@@ -301,7 +152,7 @@ impl TeamMemory {
         let state = TeamState::new(histories, parkers, stopped, fence, options, between);
         let team_memory = Self {
             state: Arc::new(state),
-            tables: schedules
+            schedules: schedules
                 .into_iter()
                 .zip(owned)
                 .map(|(schedule, &owned)| owned.then(|| Arc::new(schedule)))
@@ -326,8 +177,8 @@ impl TeamMemory {
 
     /// Tells all members on which NUMA node each rank is. Call it before the first of them joins.
     pub fn set_nodes(&self, nodes: Arc<[u32]>) {
-        for tables in self.tables.iter().flatten() {
-            tables.set_nodes(Arc::clone(&nodes));
+        for schedules in self.schedules.iter().flatten() {
+            schedules.set_nodes(Arc::clone(&nodes));
         }
     }
 
@@ -358,7 +209,7 @@ impl TeamMemory {
 
     /// Number of ranks.
     pub fn size(&self) -> usize {
-        self.tables.len()
+        self.schedules.len()
     }
 
     /// The state that all members share besides their lines.
@@ -372,7 +223,7 @@ impl TeamMemory {
 
     /// Whether a rank belongs to this process.
     pub fn is_owned(&self, rank: usize) -> bool {
-        self.tables.get(rank).is_some_and(Option::is_some)
+        self.schedules.get(rank).is_some_and(Option::is_some)
     }
 
     /// Tells whether this process was forked after it made the team or attached to it.
@@ -429,7 +280,7 @@ impl TeamMemory {
             .map(|site_table| CallSiteWriter::new(site_table.clone()))
     }
 
-    /// The ends of all lines of one operation context, for the ranks of this process.
+    /// One operation context: the ends of all its lines, for the ranks of this process.
     fn context(
         &self,
         context: usize,
@@ -449,7 +300,43 @@ impl TeamMemory {
                     .collect::<Result<_, SegmentError>>()?,
             ),
         };
-        let bounce_buffers: Option<Vec<BounceMemory>> = match self.memory {
+        let buffers = self.buffers(context, rank_segments)?;
+        let links = self.links(context, rank_segments, &wait_strategies, &buffers)?;
+        let lines = hardware::line_ends(
+            &self.groups,
+            context,
+            |rank| self.schedules[rank].is_some(),
+            (rank_segments, &state.parkers),
+            (fence, self.usable),
+        )?;
+        let ranks = links.into_iter().zip(wait_strategies).zip(lines);
+        let ends = ranks.enumerate().map(|(rank, ((links, waits), lines))| {
+            let schedule = self.schedules[rank].as_ref()?;
+            let call = CallContext {
+                state: Arc::clone(state),
+                context_histories: context_histories.clone(),
+                rank,
+                operation: Operation {
+                    seq: 0,
+                    kind: Collective::Barrier,
+                    root: 0,
+                    in_flight: false,
+                },
+                site: Location::caller(),
+            };
+            let fabric = self.fabric(call, links, lines, waits, &buffers);
+            Some(OpContext::new(fabric, Arc::clone(schedule)))
+        });
+        Ok(ends.collect())
+    }
+
+    /// The memory to which the ranks copy what they lend in an operation context.
+    fn buffers(
+        &self,
+        context: usize,
+        rank_segments: &[Arc<Segment>],
+    ) -> Result<Buffers, SegmentError> {
+        let bounce: Option<Vec<BounceMemory>> = match self.memory {
             MemoryKind::Private => None,
             MemoryKind::Shared(..) => Some(
                 rank_segments
@@ -461,7 +348,8 @@ impl TeamMemory {
                     .collect::<Result<_, _>>()?,
             ),
         };
-        let eager_buffers: Option<Vec<BounceMemory>> = match self.sizes.eager_chunk(context) {
+        let eager_chunk = self.sizes.eager_chunk(context);
+        let eager: Option<Vec<BounceMemory>> = match eager_chunk {
             0 => None,
             chunk => Some(
                 rank_segments
@@ -470,10 +358,25 @@ impl TeamMemory {
                     .collect::<Result<_, _>>()?,
             ),
         };
-        let slots = self.sizes.slots(context);
+        Ok(Buffers {
+            bounce,
+            eager,
+            eager_chunk,
+        })
+    }
+
+    /// Each rank's ends of its links in an operation context, and the endpoint of its loans.
+    fn links(
+        &self,
+        context: usize,
+        rank_segments: &[Arc<Segment>],
+        wait_strategies: &[WaitStrategy],
+        buffers: &Buffers,
+    ) -> Result<Vec<(Vec<Link>, Endpoint)>, SegmentError> {
+        let (state, slots) = (&self.state, self.sizes.slots(context));
         let mut ends: Vec<(Vec<Link>, Endpoint)> = rank_segments
             .iter()
-            .map(|_| (Vec::new(), Endpoint::new(fence)))
+            .map(|_| (Vec::new(), Endpoint::new(state.fence())))
             .collect();
         for (number, &(a, b)) in self.edges.iter().enumerate() {
             let forth = 2 * (context * self.edges.len() + number) as u32;
@@ -491,7 +394,7 @@ impl TeamMemory {
                 (a, b, &to_b, &to_a, (forth, back), (&for_b, &for_a)),
                 (b, a, &to_a, &to_b, (back, forth), (&for_a, &for_b)),
             ] {
-                if self.tables[me].is_none() {
+                if self.schedules[me].is_none() {
                     continue;
                 }
                 ends[me].0.push(Link {
@@ -512,11 +415,9 @@ impl TeamMemory {
                     loan_token: queue::loan_token(tokens.0),
                 });
             }
-            let memory = match &bounce_buffers {
+            let memory = match &buffers.bounce {
                 None => Memory::Address,
-                Some(bounce_buffers) => {
-                    Memory::BounceBuffers([&bounce_buffers[a], &bounce_buffers[b]])
-                }
+                Some(all) => Memory::BounceBuffers([&all[a], &all[b]]),
             };
             let (left, right) = ends.split_at_mut(b);
             let (a_end, b_end) = (&mut left[a].1, &mut right[0].1);
@@ -534,90 +435,51 @@ impl TeamMemory {
                 memory,
             )?;
         }
-        let lines = hardware::line_ends(
-            &self.groups,
-            context,
-            |rank| self.tables[rank].is_some(),
-            (rank_segments, &state.parkers),
-            (fence, self.usable),
-        )?;
-        type Ends = (((Vec<Link>, Endpoint), WaitStrategy), SharedLines);
-        let end = |(rank, (((links, mut endpoint), wait_strategy), lines)): (usize, Ends)| {
-            let tables = self.tables[rank].as_ref()?;
-            let bounce_buffer = bounce_buffers.as_ref().map(|bounce_buffers| {
-                (
-                    &bounce_buffers[rank],
-                    bounce_buffer(self.sizes.degrees[rank]).1,
-                )
-            });
-            endpoint.open(bounce_buffer);
-            if let Some(eager_buffers) = &eager_buffers {
-                endpoint.copy_short_loans(&eager_buffers[rank], self.sizes.eager_chunk(context));
-            }
-            let mut link_of = vec![NO_LINK; self.size()];
-            for (index, link) in links.iter().enumerate() {
-                link_of[link.peer] = index as u32;
-            }
-            let fabric = Hardware {
-                call: CallContext {
-                    state: Arc::clone(state),
-                    context_histories: context_histories.clone(),
-                    rank,
-                    operation: Operation {
-                        seq: 0,
-                        kind: Collective::Barrier,
-                        root: 0,
-                        in_flight: false,
-                    },
-                    site: Location::caller(),
-                },
-                link_of,
-                lend_to: Vec::with_capacity(links.len()),
-                element: Element::default(),
-                links,
-                endpoint,
-                lines,
-                wait_strategy,
-                fingerprint: OpFingerprint::default(),
-            };
-            Some(OpContext::new(fabric, Arc::clone(tables)))
-        };
-        let ranks = ends.into_iter().zip(wait_strategies).zip(lines).enumerate();
-        Ok(ranks.map(end).collect())
+        Ok(ends)
+    }
+
+    /// A rank's fabric in an operation context, from its ends of links and shared lines.
+    fn fabric(
+        &self,
+        call: CallContext,
+        (links, mut endpoint): (Vec<Link>, Endpoint),
+        lines: SharedLines,
+        wait_strategy: WaitStrategy,
+        buffers: &Buffers,
+    ) -> Hardware {
+        let rank = call.rank;
+        let bounce = buffers.bounce.as_ref().map(|all| {
+            let chunk_bytes = bounce_buffer(self.sizes.degrees[rank]).1;
+            (&all[rank], chunk_bytes)
+        });
+        endpoint.open(bounce);
+        if let Some(all) = &buffers.eager {
+            endpoint.copy_short_loans(&all[rank], buffers.eager_chunk);
+        }
+        let mut link_of = vec![NO_LINK; self.size()];
+        for (index, link) in links.iter().enumerate() {
+            link_of[link.peer] = index as u32;
+        }
+        Hardware {
+            call,
+            link_of,
+            lend_to: Vec::with_capacity(links.len()),
+            element: Element::default(),
+            links,
+            endpoint,
+            lines,
+            wait_strategy,
+            fingerprint: OpFingerprint::default(),
+        }
     }
 }
 
-/// Memory for each rank in one operation context.
-fn rank_segments(
-    memory: &MemoryKind,
-    nodes: &[Option<u32>],
-    sizes: &MemorySizes,
-    context: usize,
-) -> Result<Vec<Arc<Segment>>, SegmentError> {
-    let mut at = match (memory, context) {
-        (MemoryKind::Private, _) => 0,
-        (MemoryKind::Shared(_, from), 0) => *from,
-        (MemoryKind::Shared(_, from), _) => {
-            from + sizes.context(0) + (context - 1) * sizes.context(1)
-        }
-    };
-    let rank_segment = |(rank, &node): (usize, &Option<u32>)| {
-        let bytes = sizes.rank_segment(context, rank);
-        match memory {
-            MemoryKind::Private if context == 0 => Segment::new(bytes, node),
-            MemoryKind::Private => {
-                let rank_segment = Segment::reserve(bytes)?;
-                if let Some(node) = node {
-                    // The result is ignored: it is that of operation context 0, which the team reports.
-                    rank_segment.bind(0, rank_segment.bytes(), node);
-                }
-                Ok(rank_segment)
-            }
-            MemoryKind::Shared(segment, _) => {
-                at += bytes;
-                segment.part(at - bytes, bytes, node)
-            }
-        }
-    };
-    nodes.iter().enumerate().map(rank_segment).collect()
+/// The memory to which the ranks of a team copy what they lend in one operation context, by rank.
+struct Buffers {
+    /// Of a team of several processes: what others read goes there.
+    bounce: Option<Vec<BounceMemory>>,
+    /// Where lending short data as a copy is faster.
+    eager: Option<Vec<BounceMemory>>,
+    /// Bytes of a chunk of an eager buffer.
+    eager_chunk: usize,
 }

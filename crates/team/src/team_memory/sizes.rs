@@ -1,0 +1,200 @@
+//! How much memory each rank of a team takes in each operation context, and the segments that hold it.
+
+use crate::call_sites::SITES;
+use crate::hardware;
+use crate::options::Options;
+use crate::record::RECORD_LINES;
+use corecast_collectives::groups::Groups;
+use corecast_collectives::layout::Layout;
+use corecast_collectives::plans::Plans;
+use corecast_collectives::{MESH_RANKS_MAX, edges};
+use corecast_transfer as bulk;
+use corecast_wire::op_history::OpHistory;
+use corecast_wire::queue;
+use corecast_wire::{Exchange, Flag, Line, Parker, Segment, SegmentError, Words};
+use std::sync::Arc;
+
+/// Where the lines of a team lie.
+#[derive(Debug)]
+pub(super) enum MemoryKind {
+    /// In this process's own memory.
+    Private,
+    /// In a segment of all processes, from this offset on.
+    Shared(Arc<Segment>, usize),
+}
+
+/// Bytes of memory of each rank in each operation context.
+#[derive(Debug)]
+pub(super) struct MemorySizes {
+    pub(super) degrees: Vec<usize>,
+    slots: usize,
+    /// Whether ranks share cores.
+    pub(super) oversubscribed: bool,
+    /// Bytes of the lines that groups share, by kind of context (blocking, in flight) and rank.
+    lines: [Vec<usize>; 2],
+    shared: bool,
+    pub(super) depth: usize,
+}
+
+impl MemorySizes {
+    pub(super) fn new(
+        edges: &[(usize, usize)],
+        groups: &Groups,
+        n: usize,
+        options: &Options,
+        shared: bool,
+    ) -> Self {
+        let mut degrees = vec![0; n];
+        for &(a, b) in edges {
+            degrees[a] += 1;
+            degrees[b] += 1;
+        }
+        Self {
+            degrees,
+            slots: options.slots,
+            oversubscribed: false,
+            lines: [0, 1].map(|context| hardware::shared_bytes(n, groups, context)),
+            shared,
+            depth: options.depth,
+        }
+    }
+
+    /// Slots of the queues in one operation context.
+    pub(super) fn slots(&self, context: usize) -> usize {
+        match context {
+            0 => self.slots,
+            _ => self.slots.min(IN_FLIGHT_SLOTS),
+        }
+    }
+
+    /// Bytes for one rank in one operation context.
+    fn rank_segment(&self, context: usize, rank: usize) -> usize {
+        let link = queue::receiver_bytes(self.slots(context))
+            + queue::sender_bytes()
+            + Segment::bytes_for::<Exchange>(1)
+            + bulk::link_bytes();
+        let mut bytes = Segment::bytes_for::<OpHistory>(1)
+            + self.degrees[rank] * link
+            + self.lines[context.min(1)][rank];
+        if context == 0 {
+            bytes += Segment::bytes_for::<Line<Parker>>(1);
+            if rank == 0 {
+                bytes += Segment::bytes_for::<Flag>(1);
+            }
+            if self.shared {
+                bytes += Segment::bytes_for::<Words>(SITES);
+                if rank == 0 {
+                    bytes += Segment::bytes_for::<Words>(RECORD_LINES);
+                }
+            }
+        }
+        match self.shared {
+            true => (bytes + bounce_buffer(self.degrees[rank]).0).next_multiple_of(PAGE_BYTES),
+            false => bytes + EAGER_CHUNKS * self.eager_chunk(context),
+        }
+    }
+
+    /// Bytes of a chunk of a rank's eager buffer in one operation context; 0 if there is no eager buffer.
+    pub(super) fn eager_chunk(&self, context: usize) -> usize {
+        match context {
+            _ if self.shared || self.degrees.len() > EAGER_RANKS_MAX => 0,
+            0 if !self.oversubscribed => 0,
+            0 => EAGER_CHUNK_OVERSUBSCRIBED,
+            _ => EAGER_CHUNK_IN_FLIGHT,
+        }
+    }
+
+    fn context(&self, context: usize) -> usize {
+        (0..self.degrees.len())
+            .map(|rank| self.rank_segment(context, rank))
+            .sum()
+    }
+
+    fn all(&self) -> usize {
+        self.context(0) + self.depth * self.context(1)
+    }
+}
+
+/// Bytes of a chunk of a bounce buffer with few links: two of them fit the first cache of both sides.
+const CHUNK_BYTES: usize = 32 * 1024;
+/// Bytes of a chunk where a rank has many links.
+const CHUNK_BYTES_MIN: usize = 4 * 1024;
+/// Bytes of a bounce buffer, unless its links need more.
+const BOUNCE_BYTES: usize = 256 * 1024;
+
+/// Bytes of the bounce buffer of a rank with this many links, and of its chunks. Each link must find a chunk of
+/// its own; twice as many let it fill one while the peer reads another.
+pub(super) fn bounce_buffer(links: usize) -> (usize, usize) {
+    let mut chunk = CHUNK_BYTES;
+    while chunk > CHUNK_BYTES_MIN && 2 * links * chunk > BOUNCE_BYTES {
+        chunk /= 2;
+    }
+    (BOUNCE_BYTES.max(2 * links * chunk), chunk)
+}
+
+/// Chunks of a rank's eager buffer.
+pub(super) const EAGER_CHUNKS: usize = 4;
+
+/// Bytes of a chunk where ranks share cores: a pipeline segment. Without a copy a rank waits until others have
+/// run and read its loan: of eight ranks on two cores a broadcast of 32 KiB takes 0.5 of the time with a copy,
+/// of 4 KiB 0.6, reductions and allgathers 0.7 to 1.0. With a core for each of two ranks copies of 4 KiB take
+/// 1.1 to 1.2 times as long (AMD EPYC, November 2026, `corecast bench --op broadcast`).
+const EAGER_CHUNK_OVERSUBSCRIBED: usize = 32 << 10;
+
+/// Bytes of a chunk for operations in flight, where each wait switches stacks: eight broadcasts in flight take
+/// 0.7 of the time with copies at 1 and 4 KiB (same machine, `--example in_flight`).
+const EAGER_CHUNK_IN_FLIGHT: usize = 4 << 10;
+
+/// Largest team that has eager buffers: each rank has one in each operation context.
+const EAGER_RANKS_MAX: usize = 16;
+
+/// Most slots of a queue for operations in flight. There are many such queues, and while an operation waits at
+/// a full one the others go on.
+const IN_FLIGHT_SLOTS: usize = 16;
+
+/// Alignment of each rank's part of a shared segment. It is the largest page size of supported machines, so that all
+/// processes compute the same offsets.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// Bytes that a team of processes takes in its segment, without the segment header.
+pub fn shared_bytes(plans: &Plans, options: &Options, oversubscribed: bool) -> usize {
+    let n = plans.len();
+    let edges = edges(plans, n <= MESH_RANKS_MAX);
+    let layout = Layout::new(plans, &options.algorithms, (None, oversubscribed));
+    MemorySizes::new(&edges, &layout.groups, n, options, true).all()
+}
+
+/// Memory for each rank in one operation context.
+pub(super) fn rank_segments(
+    memory: &MemoryKind,
+    nodes: &[Option<u32>],
+    sizes: &MemorySizes,
+    context: usize,
+) -> Result<Vec<Arc<Segment>>, SegmentError> {
+    let mut at = match (memory, context) {
+        (MemoryKind::Private, _) => 0,
+        (MemoryKind::Shared(_, from), 0) => *from,
+        (MemoryKind::Shared(_, from), _) => {
+            from + sizes.context(0) + (context - 1) * sizes.context(1)
+        }
+    };
+    let rank_segment = |(rank, &node): (usize, &Option<u32>)| {
+        let bytes = sizes.rank_segment(context, rank);
+        match memory {
+            MemoryKind::Private if context == 0 => Segment::new(bytes, node),
+            MemoryKind::Private => {
+                let rank_segment = Segment::reserve(bytes)?;
+                if let Some(node) = node {
+                    // The result is ignored: it is that of operation context 0, which the team reports.
+                    rank_segment.bind(0, rank_segment.bytes(), node);
+                }
+                Ok(rank_segment)
+            }
+            MemoryKind::Shared(segment, _) => {
+                at += bytes;
+                segment.part(at - bytes, bytes, node)
+            }
+        }
+    };
+    nodes.iter().enumerate().map(rank_segment).collect()
+}
