@@ -177,8 +177,8 @@ impl TeamMemory {
 
     /// Tells all members on which NUMA node each rank is. Call it before the first of them joins.
     pub fn set_nodes(&self, nodes: Arc<[u32]>) {
-        for schedules in self.schedules.iter().flatten() {
-            schedules.set_nodes(Arc::clone(&nodes));
+        for schedule in self.schedules.iter().flatten() {
+            schedule.set_nodes(Arc::clone(&nodes));
         }
     }
 

@@ -7,8 +7,8 @@ use crate::pipeline::PipelineSegments;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
-/// Combines the `len` bytes of all ranks `upto` this one into this rank's window, in the order of reduction ((0 ∘
-/// 1) ∘ 2) ∘ 3 … Buffers: the data's window; scratch for two pipeline segments and the bytes of one; room for a
+/// Combines the `len` bytes of all ranks `upto` this one into this rank's window, in the order of reduction
+/// ((0 ∘ 1) ∘ 2) ∘ 3 … Buffers: the data's window; scratch for two pipeline segments and the bytes of one; room for a
 /// message.
 ///
 /// # Errors
