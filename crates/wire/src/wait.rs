@@ -306,6 +306,7 @@ impl WaitStrategy {
     }
 
     /// The later phases of a wait that did not end in its first phase.
+    #[cfg(not(loom))]
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_long<T, W: Watch>(
@@ -314,13 +315,10 @@ impl WaitStrategy {
         mut watch: W,
         look: &mut impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
-        #[cfg(not(loom))]
         if crate::fiber::is_inside() {
             return suspend_until(watch, look);
         }
-        #[cfg(not(loom))]
         let since = std::time::Instant::now();
-        #[cfg(not(loom))]
         loop {
             let turns = self
                 .pace
@@ -329,19 +327,37 @@ impl WaitStrategy {
                 return ended;
             }
             if self.pace.park {
-                break;
+                return self.sleep(token, watch, look, || since.elapsed());
             }
             watch.check(since.elapsed())?;
             if let Some(found) = self.spin(&mut *look) {
                 return Ok(found);
             }
         }
+    }
+
+    /// Models neither spin nor yield, and have no time: a wait that is not over sleeps.
+    #[cfg(loom)]
+    pub(crate) fn wait_long<T, W: Watch>(
+        &self,
+        token: u32,
+        watch: W,
+        look: &mut impl FnMut() -> Option<T>,
+    ) -> Result<T, W::Error> {
+        self.sleep(token, watch, look, || Duration::ZERO)
+    }
+
+    /// The last phase of a wait. `waited` says how long it has lasted.
+    fn sleep<T, W: Watch>(
+        &self,
+        token: u32,
+        mut watch: W,
+        look: &mut impl FnMut() -> Option<T>,
+        waited: impl Fn() -> Duration,
+    ) -> Result<T, W::Error> {
         let mut nap = FIRST_NAP;
         loop {
-            #[cfg(not(loom))]
-            let slept = since.elapsed();
-            #[cfg(loom)]
-            let slept = Duration::ZERO;
+            let slept = waited();
             // The watch is part of the last look, because its news wake the same parker.
             let ended = self
                 .parker
