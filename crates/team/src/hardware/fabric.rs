@@ -134,7 +134,7 @@ impl Fabric for Hardware {
     }
 
     fn publish_bytes_max(&self, line: usize) -> usize {
-        self.long_post_bytes(line)
+        self.long_publish_bytes(line)
     }
 
     #[cold]

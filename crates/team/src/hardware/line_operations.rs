@@ -41,7 +41,7 @@ impl Watch for GroupWatch<'_> {
 impl Hardware {
     /// Bytes of the longest message that fits on a line on which this rank publishes; 0 if there is no such
     /// line.
-    pub(crate) fn long_post_bytes(&self, line: usize) -> usize {
+    pub(crate) fn long_publish_bytes(&self, line: usize) -> usize {
         let publish = self.lines.publishes.get(line);
         publish.map_or(0, |publish| publish.writer.publish_bytes_max())
     }
