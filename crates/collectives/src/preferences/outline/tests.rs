@@ -67,7 +67,7 @@ fn what_runs_without_a_wish() {
         error
             .unwrap_err()
             .to_string()
-            .contains("'gossip': take one of barrier")
+            .contains("\"gossip\" is unknown: use one of barrier")
     );
 }
 
