@@ -34,6 +34,7 @@ pub mod phase_barrier;
 pub mod queue;
 mod segment;
 pub mod simd;
+mod stop;
 pub mod stream;
 pub mod sync;
 pub mod wait;
@@ -49,13 +50,14 @@ pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
 pub use phase_barrier::PhaseBarrier;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
+pub use stop::{StopWord, Stopped};
 pub use wait::WaitStrategy;
 pub use wait_config::{WaitConfig, WaitCosts};
 pub use words::{WORDS, Words};
 
 /// Version of the protocols and of the layout of shared segments. Processes of different versions form no
 /// team.
-pub const PROTOCOL_VERSION: u32 = 8;
+pub const PROTOCOL_VERSION: u32 = 9;
 
 #[cfg(loom)]
 pub use sync::mutant;

@@ -146,11 +146,12 @@ pub mod order {
         regain = Acquire, RegainRelaxed
     }
     role! {
-        /// A flag's store: everything before it is visible to a reader of the value. Partner: [`see`].
+        /// A flag's store, or that of a failure in a stop word: everything before it is visible to a reader of the
+        /// value. Partner: [`see`].
         raise = Release, RaiseRelaxed
     }
     role! {
-        /// A flag's load. Partner: [`raise`].
+        /// The load of a flag or of a stop word. Partner: [`raise`].
         see = Acquire, SeeRelaxed
     }
     role! {

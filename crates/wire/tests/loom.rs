@@ -13,6 +13,8 @@ mod check;
 mod counter_barrier;
 #[path = "loom/phase_barrier.rs"]
 mod phase_barrier;
+#[path = "loom/stop.rs"]
+mod stop;
 
 use check::check;
 use corecast_wire::mutant::Mutant;

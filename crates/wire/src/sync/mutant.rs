@@ -84,6 +84,8 @@ pub enum Mutant {
     LookUnfenced,
     /// A lender offers its memory again to a reader that the kernel has refused.
     ExposedAgain,
+    /// A cancellation is written over whatever a stop word says.
+    CancelOverwrites,
     /// A sender overwrites slots that were not given back.
     NoFlowControl,
     /// A sender overwrites lines of the body that were not given back.
