@@ -16,7 +16,7 @@ use std::panic::Location;
 /// An operation: its number in the life of the team, and its kind, encoded by the layer above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// 1 for the first operation; 0 before it. The lower 32 bits count.
+    /// 1 for the first operation; 0 before it. These are the lower 32 bits of the number, and wrap around.
     pub seq: u32,
     /// The kind of operation.
     pub what: u32,
@@ -75,6 +75,15 @@ impl AtomicSite {
 unsafe impl Lines for OpHistory {}
 
 impl OpHistory {
+    /// Begins after operation number `seq` instead of 0, unless an operation was entered or the history begun so
+    /// before. It is for tests of numbers that wrap around.
+    #[doc(hidden)]
+    pub fn begin_after(&self, seq: u32) {
+        // Relaxed: nobody has entered anything that this could publish.
+        let (first, now) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.entry.compare_exchange(0, seq.into(), first, now);
+    }
+
     /// Enters an operation. Only the owner calls this.
     #[inline(always)]
     pub fn enter(&self, entry: Entry, site: &'static Location<'static>) {
@@ -103,8 +112,9 @@ impl OpHistory {
     /// Operation number `seq` and the word of its call site, if the owner has entered it and not gone on too far
     /// since. The word is the address of the call site in the owner's process. Any rank may call this.
     pub fn entry_at(&self, seq: u32) -> Option<(Entry, u64)> {
+        // Numbers wrap around, and 0 is a number like any other. A page that was never written has no site.
         let ahead = self.now().seq.wrapping_sub(seq) as i32;
-        if seq == 0 || ahead < 0 {
+        if ahead < 0 {
             return None;
         }
         let page = seq as usize % HISTORY_LEN;

@@ -52,6 +52,12 @@ impl Reader {
         }
     }
 
+    /// Goes on after message `number`.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn begin_after(&mut self, number: u64) {
+        (self.read, self.give_back_at) = (number, number + GIVE_BACK_STEP);
+    }
+
     #[inline(always)]
     fn header(&self) -> Option<PostHeader> {
         let next = self.read + 1;

@@ -91,6 +91,36 @@ fn a_writer_has_room_for_a_lap_before_anybody_reads_and_not_for_more() {
     assert!(over.is_err());
 }
 
+/// A header has 24 bits of a message's number.
+#[test]
+fn numbers_of_messages_wrap_around() {
+    for before in [0, 1 << 16, 1 << 24, 1 << 32].map(|wrap: u64| wrap.saturating_sub(40)) {
+        let (mut writer, mut ends, _) = ring(2, WaitConfig::PARK);
+        writer.begin_after(before);
+        for (reader, _) in &mut ends {
+            reader.begin_after(before);
+        }
+        for lap in 0..20 {
+            for number in 0..RING_SLOTS as u32 {
+                assert_eq!(writer.holder(), None);
+                writer.publish(number, &payload(lap * 16 + number));
+            }
+            assert_eq!(writer.holder(), Some(0));
+            for (reader, _) in &mut ends {
+                for number in 0..RING_SLOTS as u32 {
+                    let expected = payload(lap * 16 + number);
+                    let found = reader.look().unwrap();
+                    assert_eq!((found.len, found.tag), (expected.len(), number));
+                    let mut bytes = vec![0; found.len];
+                    reader.take(&mut bytes);
+                    assert_eq!(bytes, expected);
+                }
+                assert_eq!(reader.look(), None);
+            }
+        }
+    }
+}
+
 /// Another process may write any bytes. Lengths and numbers are then odd, but nothing is read that
 /// was not published.
 #[test]

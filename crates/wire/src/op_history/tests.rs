@@ -36,6 +36,32 @@ fn sites_belong_to_their_entries_while_the_owner_runs_on() {
     assert!(history.read_at(oldest).is_some() && history.read_at(oldest - 1).is_none());
 }
 
+/// Near the ends of the signed and of the unsigned numbers a history reads as near 0.
+#[test]
+fn numbers_wrap_around() {
+    for before in [0, (1 << 31) - 4, u32::MAX - 4] {
+        let history = crate::Segment::one::<OpHistory>(None).unwrap();
+        history.begin_after(before);
+        for count in 1..30 {
+            let seq = before.wrapping_add(count);
+            assert_eq!(history.entry_at(seq), None, "not entered yet");
+            history.enter(Entry { seq, what: count }, Location::caller());
+            for back in 0..=HISTORY_LEN as u32 + 1 {
+                let found = history.entry_at(seq.wrapping_sub(back));
+                let is_there = back < count.min(HISTORY_LEN as u32 - 1);
+                let expected = is_there.then(|| count - back);
+                assert_eq!(
+                    found.map(|(entry, _)| entry.what),
+                    expected,
+                    "{seq} - {back}"
+                );
+            }
+        }
+        history.begin_after(7);
+        assert_eq!(history.now().what, 29, "a history begins once");
+    }
+}
+
 #[track_caller]
 fn elsewhere() -> &'static Location<'static> {
     Location::caller()
