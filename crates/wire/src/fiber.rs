@@ -10,8 +10,12 @@
 //! in it can be sent. **Invariant 3:** the `ready` closure of a suspended fiber lies on the fiber's stack, and
 //! is taken out of its slot before the fiber goes on or is unwound.
 
-use corosensei::stack::DefaultStack;
+mod stack;
+
+pub use stack::GUARD_BYTES;
+
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use stack::GuardedStack;
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::marker::PhantomData;
@@ -31,9 +35,10 @@ pub enum Look {
 /// unwound (Invariant 3).
 type Ready = NonNull<dyn FnMut(Look) -> bool>;
 
-type Run = Coroutine<(), (), (), DefaultStack>;
+type Run = Coroutine<(), (), (), GuardedStack>;
 
-/// Bytes of a fiber's stack. Algorithms need some kilobytes; the rest is for users' operators.
+/// Bytes of a fiber's stack, unless more are asked for. Algorithms need some kilobytes; the rest is for users'
+/// operators.
 ///
 /// Debug builds have larger stacks, because without optimisation each value has a place of its own and one
 /// algorithm's frame takes more than 128 KiB.
@@ -46,7 +51,7 @@ pub struct Stacks(Vec<FiberSlot>);
 /// A place where one fiber at a time runs. The coroutine stays in its slot, because moving it costs about as much
 /// as changing to its stack.
 struct FiberSlot {
-    stack: Cell<Option<DefaultStack>>,
+    stack: Cell<Option<GuardedStack>>,
     run: UnsafeCell<Option<Run>>,
     /// The closure of the fiber that is suspended here, except while it is being called. While it is here nobody
     /// has a reference to `run`.
@@ -66,15 +71,39 @@ impl fmt::Debug for Stacks {
 }
 
 impl Stacks {
-    /// Makes `count` stacks.
+    /// Makes `count` stacks of [`STACK_BYTES`] for jobs of which every function probes its frame, as Rust's do. One page
+    /// below each stack is its guard.
     ///
     /// # Errors
     ///
     /// The kernel's error when it has no memory to map.
     pub fn new(count: usize) -> std::io::Result<Self> {
+        Self::with_sizes(count, STACK_BYTES, 1)
+    }
+
+    /// Makes `count` stacks of at least `bytes`, and of [`STACK_BYTES`] at least, for jobs that call functions of other
+    /// languages. [`GUARD_BYTES`] below each stack are its guard: a function that overflows the stack faults there, unless
+    /// it leaves more bytes than these untouched.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error when it has no memory to map.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::fiber::Stacks;
+    /// assert_eq!(Stacks::for_operators(2, 1 << 20)?.count(), 2);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn for_operators(count: usize, bytes: usize) -> std::io::Result<Self> {
+        Self::with_sizes(count, bytes.max(STACK_BYTES), GUARD_BYTES)
+    }
+
+    fn with_sizes(count: usize, bytes: usize, guard: usize) -> std::io::Result<Self> {
         let slot = |_| {
             Ok(FiberSlot {
-                stack: Cell::new(Some(DefaultStack::new(STACK_BYTES)?)),
+                stack: Cell::new(Some(GuardedStack::new(bytes, guard)?)),
                 run: UnsafeCell::new(None),
                 ready: Cell::new(None),
                 yielder: Cell::new(std::ptr::null()),

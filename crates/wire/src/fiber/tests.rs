@@ -145,3 +145,59 @@ fn fibers_nest() {
         assert!(fibers.resume(0, Look::Quick) && fibers.is_idle(0));
     });
 }
+
+/// The mapping that holds `address`, and the accesses that are allowed to each mapping within `below` bytes below it.
+fn mappings(address: usize, below: usize) -> (std::ops::Range<usize>, Vec<String>) {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let parsed: Vec<_> = maps
+        .lines()
+        .map(|line| {
+            let mut words = line.split(' ');
+            let (low, high) = words.next().unwrap().split_once('-').unwrap();
+            let [low, high] = [low, high].map(|end| usize::from_str_radix(end, 16).unwrap());
+            (low..high, words.next().unwrap().to_owned())
+        })
+        .collect();
+    let (own, _) = parsed
+        .iter()
+        .find(|(range, _)| range.contains(&address))
+        .unwrap();
+    let near = parsed
+        .iter()
+        .filter(|(range, _)| range.start < own.start && range.end > own.start - below);
+    (
+        own.clone(),
+        near.map(|(_, access)| access.clone()).collect(),
+    )
+}
+
+#[test]
+fn a_guard_lies_below_each_stack() {
+    const STACK: usize = STACK_BYTES + 300_000;
+    let page = rustix::param::page_size();
+    for (mut stacks, bytes, guard) in [
+        (Stacks::new(3).unwrap(), STACK_BYTES, page),
+        (Stacks::for_operators(3, STACK).unwrap(), STACK, GUARD_BYTES),
+        (
+            Stacks::for_operators(3, 0).unwrap(),
+            STACK_BYTES,
+            GUARD_BYTES,
+        ),
+    ] {
+        scope(&mut stacks, |fibers| {
+            for slot in 0..3 {
+                fibers.start(slot, || {
+                    let local = 0u8;
+                    let address = (&raw const local).addr();
+                    let (own, below) = mappings(address, guard);
+                    // Another mapping may follow at once, so only its lower end is that of the stack.
+                    let room = address - own.start;
+                    assert!(room <= bytes.next_multiple_of(page) && room + (64 << 10) > bytes);
+                    // Nothing may be mapped there, but it is reserved, so that nothing ever is.
+                    assert_eq!(below, ["---p"], "{own:x?}");
+                });
+            }
+        });
+    }
+    assert!(Stacks::for_operators(1, usize::MAX).is_err());
+}
