@@ -30,11 +30,16 @@ impl Record {
         Self(lines)
     }
 
-    /// Writes a failure, unless there is one already. The flag that makes others read it must be raised
-    /// afterwards.
-    pub(crate) fn write(&self, failure: &Failure) {
-        if !self.0[0].claim(CLAIM, 1) {
-            return;
+    /// Claims the record for one failure; returns whether nobody had claimed it before.
+    pub(crate) fn claim(&self) -> bool {
+        self.0[0].claim(CLAIM, 1)
+    }
+
+    /// Writes a failure, unless another thread has begun to write one; returns whether it has written. The stop word
+    /// that makes others read it must be set afterwards.
+    pub(crate) fn write(&self, failure: &Failure) -> bool {
+        if !self.claim() {
+            return false;
         }
         let (kind, first, second, local, remote) = match failure {
             Failure::Mismatch { local, remote } => (1, 0, 0, Some(local), Some(remote)),
@@ -74,6 +79,7 @@ impl Record {
         self.0[0].set(FIRST, first);
         self.0[0].set(SECOND, second);
         self.0[0].set(KIND, kind);
+        true
     }
 
     /// The failure that was written; `None` if there is none, or it is not complete.

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Loss};
 use crate::options::Options;
 use crate::record::Record;
 use corecast_wire::op_history::{OpHistory, Presence};
-use corecast_wire::{FenceKind, Flag, Line, LineRef, Parker};
+use corecast_wire::{FenceKind, Line, LineRef, Parker, StopWord, Stopped};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,9 +16,8 @@ use std::time::Duration;
 pub struct TeamState {
     pub(crate) histories: Vec<LineRef<OpHistory>>,
     pub(crate) parkers: Vec<LineRef<Line<Parker>>>,
-    /// [`FAILED`] after the first failure; [`CANCELLED`] and the number of the first operation that is
-    /// cancelled.
-    stopped: LineRef<Flag>,
+    /// Set by the first failure, and by cancellations.
+    stopped: LineRef<StopWord>,
     failure: Mutex<Option<Failure>>,
     fence: FenceKind,
     pub(crate) patience: Option<Duration>,
@@ -36,10 +35,15 @@ pub(crate) struct CrossProcess {
     pub(crate) record: Record,
 }
 
-/// The value of [`TeamState::stopped`] after a failure: all operations end.
-const FAILED: u64 = 1;
-/// Flag bit: operations from sequence number n on are cancelled. The low bits hold n.
-const CANCELLED: u64 = 1 << 32;
+impl CrossProcess {
+    /// The failure in the record, for which it waits a while, as another process may be writing it.
+    fn told(&self) -> Option<Failure> {
+        (0..PATIENCE_FOR_RECORD).find_map(|_| {
+            std::thread::yield_now();
+            self.record.read()
+        })
+    }
+}
 
 /// Attempts to read a failure record that another process is writing; together they take a thousand times longer than
 /// writing does.
@@ -49,7 +53,7 @@ impl TeamState {
     pub(crate) fn new(
         histories: Vec<LineRef<OpHistory>>,
         parkers: Vec<LineRef<Line<Parker>>>,
-        stopped: LineRef<Flag>,
+        stopped: LineRef<StopWord>,
         fence: FenceKind,
         options: &Options,
         between: Option<CrossProcess>,
@@ -67,42 +71,40 @@ impl TeamState {
     }
 
     fn has_failed(&self) -> bool {
-        self.stopped.seq() == FAILED
+        self.stopped.get() == Some(Stopped::Failed)
     }
 
     /// Returns why operation number `seq` must end, if it must.
     #[inline(always)]
     pub(crate) fn stops(&self, rank: usize, seq: u32) -> Result<(), Failure> {
-        match self.stopped.seq() {
-            0 => Ok(()),
-            word => self.stopped_by(word, rank, seq),
+        match self.stopped.is_set() {
+            false => Ok(()),
+            true => self.stopped_at(rank, seq),
         }
     }
 
     #[cold]
-    fn stopped_by(&self, word: u64, rank: usize, seq: u32) -> Result<(), Failure> {
-        if word == FAILED {
-            return Err(self.failure().expect("the failure comes before the flag"));
+    fn stopped_at(&self, rank: usize, seq: u32) -> Result<(), Failure> {
+        match self.stopped.get() {
+            Some(Stopped::Failed) => Err(self
+                .failure()
+                .expect("the failure comes before the stop word")),
+            // Sequence numbers wrap around.
+            Some(Stopped::From(first)) if seq.wrapping_sub(first) as i32 >= 0 => {
+                Err(Failure::Cancelled { rank })
+            }
+            _ => Ok(()),
         }
-        // Sequence numbers wrap around.
-        let ahead = seq.wrapping_sub(word as u32) as i32;
-        if ahead >= 0 {
-            return Err(Failure::Cancelled { rank });
-        }
-        Ok(())
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stopped.seq() != 0
+        self.stopped.is_set()
     }
 
-    /// Cancels operations from number `seq` on, unless the team has failed or been cancelled before.
+    /// Cancels operations from number `seq` on, unless the team has failed, or they were cancelled from an earlier
+    /// one on.
     pub(crate) fn cancel(&self, seq: u32) {
-        let kept = self.failure_guard();
-        if kept.is_none() && self.stopped.seq() == 0 {
-            self.stopped.raise(CANCELLED | u64::from(seq));
-        }
-        drop(kept);
+        self.stopped.cancel_from(seq);
         self.wake_all();
     }
 
@@ -122,14 +124,7 @@ impl TeamState {
     pub(crate) fn failure(&self) -> Option<Failure> {
         let mut kept = self.failure_guard();
         if kept.is_none() && self.has_failed() {
-            let told = self.between.as_ref().and_then(|between| {
-                // The process that raised the flag may have failed second while the first still writes its
-                // record.
-                (0..PATIENCE_FOR_RECORD).find_map(|_| {
-                    std::thread::yield_now();
-                    between.record.read()
-                })
-            });
+            let told = self.between.as_ref().and_then(CrossProcess::told);
             // A record that cannot be read is corrupt, or its writer has died while it wrote.
             *kept = Some(told.unwrap_or_else(|| Failure::Corrupt {
                 local: self.activity(0),
@@ -150,12 +145,17 @@ impl TeamState {
             Some(first) => first,
             None => {
                 let mut kept = self.failure_guard();
-                let first = kept.get_or_insert(failure).clone();
-                if let Some(between) = &self.between {
-                    between.record.write(&first);
+                if kept.is_none() {
+                    *kept = Some(match &self.between {
+                        // A thread of another process was first. If it died while it wrote, nobody can read what.
+                        Some(between) if !between.record.write(&failure) => {
+                            between.told().unwrap_or(failure)
+                        }
+                        _ => failure,
+                    });
                 }
-                self.stopped.raise(FAILED);
-                first
+                self.stopped.fail();
+                kept.clone().expect("was just set")
             }
         };
         self.wake_all();
@@ -194,3 +194,6 @@ impl TeamState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

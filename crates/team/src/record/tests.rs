@@ -59,9 +59,9 @@ fn failures_are_read_as_they_were_written_and_the_first_one_stays() {
         let lines: LineSlice<Words> = segment.lines(RECORD_LINES).unwrap();
         let record = Record::new(lines.clone());
         assert_eq!(record.read(), None);
-        record.write(failure);
+        assert!(record.write(failure));
         assert_eq!(Record::new(lines).read().as_ref(), Some(failure));
-        record.write(&failures[0]);
+        assert!(!record.write(&failures[0]));
         assert_eq!(record.read().as_ref(), Some(failure));
     }
 }

@@ -11,7 +11,7 @@ use corecast_collectives::{MESH_RANKS_MAX, edges};
 use corecast_transfer as bulk;
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue;
-use corecast_wire::{Exchange, Flag, Line, Parker, Segment, SegmentError, Words};
+use corecast_wire::{Exchange, Line, Parker, Segment, SegmentError, StopWord, Words};
 use std::sync::Arc;
 
 /// Where the lines of a team lie.
@@ -79,7 +79,7 @@ impl MemorySizes {
         if context == 0 {
             bytes += Segment::bytes_for::<Line<Parker>>(1);
             if rank == 0 {
-                bytes += Segment::bytes_for::<Flag>(1);
+                bytes += Segment::bytes_for::<StopWord>(1);
             }
             if self.shared {
                 bytes += Segment::bytes_for::<Words>(SITES);

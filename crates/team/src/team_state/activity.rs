@@ -70,14 +70,17 @@ impl TeamState {
         (a, b): (usize, usize),
         seq: u32,
     ) -> Option<(RankActivity, RankActivity)> {
-        let oldest = seq.saturating_sub(HISTORY_LEN as u32);
-        (oldest..=seq).find_map(|seq| {
-            let [Some((mine, _)), Some((theirs, _))] =
-                [a, b].map(|rank| self.histories[rank].entry_at(seq))
-            else {
-                return None;
-            };
-            (mine != theirs).then(|| (self.activity_at(a, seq), self.activity_at(b, seq)))
-        })
+        // Sequence numbers wrap around.
+        let oldest_first = (0..=HISTORY_LEN as u32).rev();
+        oldest_first
+            .map(|back| seq.wrapping_sub(back))
+            .find_map(|seq| {
+                let [Some((mine, _)), Some((theirs, _))] =
+                    [a, b].map(|rank| self.histories[rank].entry_at(seq))
+                else {
+                    return None;
+                };
+                (mine != theirs).then(|| (self.activity_at(a, seq), self.activity_at(b, seq)))
+            })
     }
 }
