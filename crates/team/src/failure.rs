@@ -71,6 +71,14 @@ impl fmt::Display for RankActivity {
     }
 }
 
+/// Who waits for a rank that is gone.
+fn waiting(local: &RankActivity, remote: &RankActivity) -> String {
+    match local.rank == remote.rank {
+        true => "others wait".to_owned(),
+        false => format!("{local} waits"),
+    }
+}
+
 /// Why an operation failed. After any failure but [`Cancelled`](Self::Cancelled) and [`Forked`](Self::Forked)
 /// the team is of no more use: all members get that failure from the operation they are in and from every later
 /// one.
@@ -112,9 +120,10 @@ pub enum Failure {
         remote: RankActivity,
     },
     /// A member has left while others wait for it.
-    #[error("rank {} {how} (last: {remote}) while {local} waits for it", remote.rank)]
+    #[error("rank {} {how} (last: {remote}) while {} for it", remote.rank, waiting(local, remote))]
     PeerLost {
-        /// The rank that waits.
+        /// The rank that waits. It is the rank that is gone where an operation in flight panicked and its own member
+        /// told the others.
         local: RankActivity,
         /// The rank that is gone.
         remote: RankActivity,

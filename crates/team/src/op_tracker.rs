@@ -22,13 +22,15 @@ pub(crate) struct OpTracker {
 }
 
 impl OpTracker {
+    /// Goes on after operation number `seq`, as `history` does.
     pub(crate) fn new(
         history: LineRef<OpHistory>,
         site_writer: Option<CallSiteWriter>,
         fork_detector: ForkDetector,
+        seq: u64,
     ) -> Self {
         Self {
-            seq: 0,
+            seq,
             history,
             site_writer,
             fork_detector,
@@ -63,9 +65,7 @@ impl OpTracker {
         site: &'static Location<'static>,
     ) -> Result<(), Failure> {
         let fabric = &mut context.fabric;
-        if root >= fabric.size() {
-            root_outside(root, fabric.size());
-        }
+        check_root(root, fabric.size());
         if forked_since(&self.fork_detector) {
             let rank = fabric.rank();
             return Err(Failure::Forked { rank });
@@ -75,7 +75,7 @@ impl OpTracker {
             seq: self.seq as u32,
             kind,
             root: root as u32,
-            in_flight: fabric.call.context_histories.is_some(),
+            in_flight: fabric.call.in_flight.is_some(),
         };
         fabric.call.operation = operation;
         fabric.call.site = site;
@@ -84,10 +84,19 @@ impl OpTracker {
             site_writer.note(site);
         }
         self.history.enter(operation.entry(), site);
-        if let Some(histories) = &fabric.call.context_histories {
-            histories[fabric.call.rank].enter(operation.entry(), site);
+        if let Some(in_flight) = &mut fabric.call.in_flight {
+            in_flight.enter(fabric.call.rank, operation, site);
         }
         fabric.call.state.stops(fabric.call.rank, operation.seq)
+    }
+}
+
+/// Panics if `root` is outside of a team of `size`.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn check_root(root: usize, size: usize) {
+    if root >= size {
+        root_outside(root, size);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::error::TeamError;
 use crate::operation::RANKS_MAX;
 use corecast_collectives::Algorithms;
 use corecast_wire::WaitConfig;
+use corecast_wire::fiber::STACK_BYTES;
 use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
 use std::time::Duration;
 
@@ -34,8 +35,16 @@ pub struct Options {
     /// Operations that a member can have in flight at a time beside a blocking one, see
     /// [`Member::overlap`](crate::Member::overlap).
     pub depth: usize,
+    /// Bytes of the stack on which each operation in flight runs, users' operators included. Fewer than
+    /// [`STACK_BYTES`](corecast_wire::fiber::STACK_BYTES) are as many as these. Processes of one team may differ.
+    pub stack_bytes: usize,
     /// Algorithms to use instead of those that Corecast would choose.
     pub algorithms: Algorithms,
+    /// The numbers of operations that count as begun when the team is made: of all, and of those in flight in each
+    /// operation context. Sequence numbers go on from there. It is for tests of numbers that wrap around; all processes of
+    /// a team give the same.
+    #[doc(hidden)]
+    pub begun: [u64; 2],
 }
 
 impl Options {
@@ -86,7 +95,9 @@ impl Default for Options {
             join_limit: Duration::from_secs(10),
             deterministic: false,
             depth: 8,
+            stack_bytes: STACK_BYTES,
             algorithms: Algorithms::default(),
+            begun: [0; 2],
         }
     }
 }

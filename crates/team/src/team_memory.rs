@@ -10,7 +10,7 @@ pub use sizes::shared_bytes;
 use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
 use crate::element::Element;
-use crate::hardware::{self, CallContext, Hardware, Link, NO_LINK, SharedLines};
+use crate::hardware::{self, CallContext, ContextHistories, Hardware, Link, NO_LINK, SharedLines};
 use crate::operation::{OpFingerprint, Operation};
 use crate::options::Options;
 use crate::record::{RECORD_LINES, Record};
@@ -54,6 +54,19 @@ pub struct TeamMemory {
     kernel_copy: OnceLock<(Processes, usize)>,
     /// Operation contexts that no member has taken yet, by context and rank. They are built when the first member asks.
     contexts: Mutex<Vec<Vec<Option<OpContext>>>>,
+    /// Bytes of the stack of an operation in flight.
+    stack_bytes: usize,
+    /// [`Options::begun`].
+    begun: [u64; 2],
+}
+
+/// The line of a rank's operation history, which goes on after operation number `begun`.
+fn history(rank_segment: &Arc<Segment>, begun: u64) -> Result<LineRef<OpHistory>, SegmentError> {
+    let history: LineRef<OpHistory> = rank_segment.lines(1)?.get(0);
+    if begun > 0 {
+        history.begin_after(begun as u32);
+    }
+    Ok(history)
 }
 
 impl TeamMemory {
@@ -136,7 +149,7 @@ impl TeamMemory {
         let mut parkers: Vec<LineRef<Line<Parker>>> = Vec::with_capacity(n);
         for rank_segment in &rank_segments {
             parkers.push(rank_segment.lines(1)?.get(0));
-            histories.push(rank_segment.lines(1)?.get(0));
+            histories.push(history(rank_segment, options.begun[0])?);
         }
         let stopped = rank_segments[0].lines(1)?.get(0);
         let between = match shared {
@@ -169,6 +182,8 @@ impl TeamMemory {
             fork_detector: ForkDetector::now(),
             kernel_copy: OnceLock::new(),
             contexts: Mutex::new(Vec::new()),
+            stack_bytes: options.stack_bytes,
+            begun: options.begun,
         };
         let first = team_memory.context(0, &rank_segments)?;
         *team_memory.waiting() = vec![first];
@@ -224,6 +239,16 @@ impl TeamMemory {
     /// Whether a rank belongs to this process.
     pub fn is_owned(&self, rank: usize) -> bool {
         self.schedules.get(rank).is_some_and(Option::is_some)
+    }
+
+    /// Bytes of the stack of an operation in flight.
+    pub(crate) fn stack_bytes(&self) -> usize {
+        self.stack_bytes
+    }
+
+    /// [`Options::begun`].
+    pub(crate) fn begun(&self) -> [u64; 2] {
+        self.begun
     }
 
     /// Tells whether this process was forked after it made the team or attached to it.
@@ -296,7 +321,7 @@ impl TeamMemory {
             _ => Some(
                 rank_segments
                     .iter()
-                    .map(|rank_segment| Ok(rank_segment.lines(1)?.get(0)))
+                    .map(|rank_segment| history(rank_segment, self.begun[1]))
                     .collect::<Result<_, SegmentError>>()?,
             ),
         };
@@ -314,7 +339,10 @@ impl TeamMemory {
             let schedule = self.schedules[rank].as_ref()?;
             let call = CallContext {
                 state: Arc::clone(state),
-                context_histories: context_histories.clone(),
+                in_flight: context_histories.clone().map(|ranks| ContextHistories {
+                    ranks,
+                    seq: self.begun[1] as u32,
+                }),
                 rank,
                 operation: Operation {
                     seq: 0,

@@ -25,3 +25,4 @@ mod processes;
 mod programs;
 mod rendezvous;
 mod sync;
+mod wraps;

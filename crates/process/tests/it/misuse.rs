@@ -516,3 +516,85 @@ fn a_failure_goes_before_what_is_cancelled() {
         "{results:?}"
     );
 }
+
+/// Of two that cancel the earlier operation counts, whoever comes first. Rank 0 is five broadcasts ahead; rank 1
+/// cancels the first one, which it was to pass on to rank 2.
+#[test]
+fn the_earlier_of_two_cancellations_counts() {
+    for ahead_first in [false, true] {
+        let (done, ended) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut options = Options::default();
+            options
+                .algorithms
+                .ask("broadcast", &[(usize::MAX, Some("messages"))])
+                .unwrap();
+            let team = team_of(3, Pattern::Chain, &options);
+            let [ahead, behind, over] = [const { AtomicBool::new(false) }; 3];
+            let until = |flag: &AtomicBool| {
+                while !flag.load(Ordering::SeqCst) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            };
+            let ended = team.run(|member| {
+                let mut data = [7u8; 8];
+                match member.rank() {
+                    0 => {
+                        (0..5).for_each(|_| member.broadcast(0, &mut data).unwrap());
+                        if !ahead_first {
+                            until(&behind);
+                        }
+                        member.cancel();
+                        ahead.store(true, Ordering::SeqCst);
+                    }
+                    1 => {
+                        if ahead_first {
+                            until(&ahead);
+                        }
+                        member.cancel();
+                        behind.store(true, Ordering::SeqCst);
+                    }
+                    _ => {
+                        until(&ahead);
+                        until(&behind);
+                        let ended = member.broadcast(0, &mut data);
+                        over.store(true, Ordering::SeqCst);
+                        return ended;
+                    }
+                }
+                // A member that leaves ends the wait of rank 2, too.
+                until(&over);
+                member.barrier()
+            });
+            done.send((ended, team.failure())).unwrap();
+        });
+        let (ended, failure) = ended.recv_timeout(WATCHDOG).unwrap();
+        let cancelled: Vec<_> = (0..3)
+            .map(|rank| Err(Failure::Cancelled { rank }))
+            .collect();
+        assert_eq!((ended, failure), (cancelled, None), "{ahead_first}");
+    }
+}
+
+/// A length that is refused when the operation has begun, by a member that catches that and goes on.
+#[test]
+fn whoever_goes_on_after_a_refused_length_is_named_with_its_next_operation() {
+    for pattern in patterns() {
+        let results = run(3, pattern, |member| {
+            let (send, mut recv) = ([1u8; 2], [0; 6]);
+            let recv = &mut recv[..if member.rank() == 1 { 5 } else { 6 }];
+            let gather = std::panic::AssertUnwindSafe(|| member.allgather(&send, recv));
+            let gathered = std::panic::catch_unwind(gather);
+            if let Ok(ended) = gathered {
+                ended?;
+            }
+            member.barrier()
+        });
+        let failure = both_sites_named(&results, "went on");
+        assert!(matches!(failure, Failure::Mismatch { .. }), "{failure:?}");
+        let said = failure.to_string();
+        for words in ["allgather (operation 1)", "rank 1: barrier (operation 2)"] {
+            assert!(said.contains(words), "{pattern}: {said}");
+        }
+    }
+}

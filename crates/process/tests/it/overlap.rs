@@ -4,16 +4,24 @@ use crate::own_process::WATCHDOG;
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{Parts, Plans};
 use corecast_plan::Pattern;
-use corecast_team::{Failure, Member, Options, OverlapError, Request, Team};
+use corecast_team::{Failure, Loss, Member, Options, OverlapError, Request, Team};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
+use std::time::Duration;
 
 fn team(n: usize, depth: usize) -> Team {
+    team_with(
+        n,
+        Options {
+            depth,
+            ..Options::default()
+        },
+    )
+}
+
+fn team_with(n: usize, options: Options) -> Team {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap();
-    let options = Options {
-        depth,
-        ..Options::default()
-    };
     Team::with_options(plans, &options).unwrap()
 }
 
@@ -230,6 +238,215 @@ fn whoever_panics_in_flight_is_lost_to_the_others() {
         result.0 && matches!(result.1, Some(Failure::PeerLost { .. })),
         "{result:?}"
     );
+}
+
+/// Polls a request until it has ended.
+fn poll(request: &Request<'_, '_, '_>) -> Result<(), Failure> {
+    while !request.test()? {
+        std::thread::yield_now();
+    }
+    Ok(())
+}
+
+#[test]
+fn whoever_only_polls_is_told_that_another_one_has_left() {
+    let results = in_time("polls".into(), || {
+        team(3, 2).run(|member| {
+            if member.rank() == 1 {
+                return Ok(());
+            }
+            let mut data = [1u64; 4];
+            let flown = member.overlap(|flight| poll(&flight.allreduce(&mut data, &Sum)?));
+            flown.unwrap()
+        })
+    });
+    for rank in [0, 2] {
+        let failure = results[rank].clone().unwrap_err();
+        let Failure::PeerLost { remote, how, .. } = failure else {
+            panic!("{failure}");
+        };
+        assert_eq!((remote.rank, how), (1, Loss::Left));
+    }
+}
+
+#[test]
+fn whoever_only_polls_is_told_that_another_one_cancels_or_does_something_else() {
+    let results = in_time("cancelled".into(), || {
+        team(2, 2).run(|member| match member.rank() {
+            0 => member
+                .overlap(|flight| poll(&flight.barrier()?))
+                .unwrap()
+                .unwrap_err(),
+            _ => {
+                member.cancel();
+                member.barrier().unwrap_err()
+            }
+        })
+    });
+    let cancelled = [0, 1].map(|rank| Failure::Cancelled { rank });
+    assert_eq!(results, cancelled);
+    let results = in_time("something else".into(), || {
+        team(2, 2).run(|member| match member.rank() {
+            0 => member
+                .overlap(|flight| poll(&flight.barrier()?))
+                .unwrap()
+                .unwrap_err(),
+            _ => member.barrier().unwrap_err(),
+        })
+    });
+    assert!(matches!(results[0], Failure::Mismatch { .. }) && results[0] == results[1]);
+}
+
+/// A limit counts from the first poll after the last progress.
+#[test]
+fn whoever_only_polls_is_told_that_another_one_is_late() {
+    const PATIENCE: Duration = Duration::from_millis(50);
+    let results = in_time("late".into(), || {
+        let options = Options {
+            patience: Some(PATIENCE),
+            ..Options::default()
+        };
+        let late = std::sync::Barrier::new(2);
+        team_with(2, options).run(|member| {
+            if member.rank() == 1 {
+                late.wait();
+                return member.barrier();
+            }
+            let flown = member.overlap(|flight| poll(&flight.barrier()?)).unwrap();
+            late.wait();
+            flown
+        })
+    });
+    let failure = results[0].clone().unwrap_err();
+    let Failure::Stalled { remote, waited, .. } = failure else {
+        panic!("{failure}");
+    };
+    assert!(remote.rank == 1 && waited >= PATIENCE, "{waited:?}");
+}
+
+fn catch<R>(body: impl FnOnce() -> R) -> std::thread::Result<R> {
+    catch_unwind(AssertUnwindSafe(body))
+}
+
+/// The operator of one rank panics. The body catches that, and goes on as if nothing had been.
+fn catches(member: &mut Member, panics: usize, tests: bool) -> [Result<(), Failure>; 2] {
+    let rank = member.rank();
+    let mut data = [1u64; 4];
+    let add = move |a: u64, b: u64| match rank == panics {
+        true => panic!("operator, on purpose"),
+        false => a + b,
+    };
+    let (data, add) = (&mut data[..], &add);
+    let flown = member.overlap(move |flight| {
+        // The operator may run in this call already.
+        let started = catch(move || flight.allreduce(data, add));
+        let Ok(request) = started else {
+            return flight.barrier()?.wait();
+        };
+        let request = request?;
+        while tests && matches!(catch(|| request.test()), Ok(Ok(false))) {
+            std::thread::yield_now();
+        }
+        match catch(|| request.wait()) {
+            Ok(waited) => waited,
+            Err(_) => flight.barrier()?.wait(),
+        }
+    });
+    [flown.unwrap(), member.barrier()]
+}
+
+#[test]
+fn an_operator_that_panics_in_flight_fails_all_even_if_the_body_catches_it() {
+    for n in [2, 3] {
+        for panics in 0..n {
+            for tests in [false, true] {
+                let what = format!("rank {panics} of {n} panics, polls: {tests}");
+                let results = in_time(what.clone(), move || {
+                    team(n, 2).run(|member| {
+                        // So that some have to wait before they combine.
+                        if member.rank() != panics {
+                            std::thread::sleep(Duration::from_millis(20));
+                        }
+                        catches(member, panics, tests)
+                    })
+                });
+                // A rank that combines nothing does not panic. Others may have ended the operation before.
+                let panicked = results[panics][0].is_err();
+                let told = results
+                    .iter()
+                    .filter(|[_, barrier]| barrier.is_err())
+                    .count();
+                assert_eq!(told, if panicked { n } else { 0 }, "{what}: {results:?}");
+                assert!(panicked || panics > 0, "{what}: {results:?}");
+                for failure in results.into_iter().flatten().filter_map(Result::err) {
+                    let said = failure.to_string();
+                    let Failure::PeerLost { remote, how, .. } = failure else {
+                        panic!("{what}: {said}");
+                    };
+                    assert_eq!((remote.rank, how), (panics, Loss::Panicked), "{said}");
+                    assert!(said.contains("allreduce in flight"), "{said}");
+                    assert!(said.contains("overlap.rs:"), "{said}");
+                }
+            }
+        }
+    }
+}
+
+/// A root outside of the team is refused before the operation counts, as for blocking operations.
+#[test]
+fn a_root_that_is_refused_in_flight_changes_nothing() {
+    for refused_by in 0..2 {
+        in_time(format!("rank {refused_by}"), move || {
+            team(2, 3).run(|member| {
+                let rank = member.rank();
+                let mut words = [[rank as u64 + 1]; 4];
+                let [bad, a, b, c] = words.each_mut().map(|word| &mut word[..]);
+                let flown = member.overlap(move |flight| {
+                    let first = flight.broadcast(0, a)?;
+                    if rank == refused_by {
+                        let refused = catch(move || drop(flight.broadcast(7, bad)));
+                        let said = *refused.unwrap_err().downcast::<String>().unwrap();
+                        assert!(said.starts_with("root 7 is outside"), "{said}");
+                    }
+                    let second = flight.broadcast(1, b)?;
+                    let third = flight.allreduce(c, &Sum)?;
+                    first.wait()?;
+                    second.wait()?;
+                    third.wait()
+                });
+                flown.unwrap().unwrap();
+                member.barrier().unwrap();
+                assert_eq!(words[1..], [[1], [2], [3]]);
+            })
+        });
+    }
+}
+
+/// What is found to be wrong when the operation has begun fails all, in words that name the call.
+#[test]
+fn a_length_that_is_refused_in_flight_fails_all() {
+    let results = in_time("lengths".into(), || {
+        team(3, 2).run(|member| {
+            let rank = member.rank();
+            let (send, mut recv) = ([rank as u64; 2], [0; 6]);
+            let recv = &mut recv[..if rank == 1 { 5 } else { 6 }];
+            let send = &send[..];
+            let flown = member.overlap(move |flight| {
+                match catch(move || flight.allgather(send, recv)?.wait()) {
+                    Ok(waited) => waited,
+                    Err(_) => flight.barrier()?.wait(),
+                }
+            });
+            flown.unwrap()
+        })
+    });
+    for result in results {
+        let said = result.unwrap_err().to_string();
+        assert!(
+            said.starts_with("rank 1 panicked (last: rank 1: allgather in flight"),
+            "{said}"
+        );
+    }
 }
 
 #[test]

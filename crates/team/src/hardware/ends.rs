@@ -7,7 +7,7 @@ use crate::operation::{OpFingerprint, Operation};
 use crate::team_state::TeamState;
 use corecast_transfer::{Endpoint, HasEndpoint};
 use corecast_wire::broadcast_ring::Reader;
-use corecast_wire::op_history::{OpHistory, Presence};
+use corecast_wire::op_history::{Entry, OpHistory, Presence};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{Received, Receiver, Sender};
 use corecast_wire::wait::Watch;
@@ -140,12 +140,46 @@ pub(super) fn endpoint_token(endpoint: &Endpoint, token: u32) -> u32 {
 #[derive(Debug)]
 pub(crate) struct CallContext {
     pub(crate) state: Arc<TeamState>,
-    /// The histories of all ranks in this context, if it is one for operations in flight.
-    pub(crate) context_histories: Option<Arc<[LineRef<OpHistory>]>>,
+    /// What its ranks have begun in this context, if it is one for operations in flight.
+    pub(crate) in_flight: Option<ContextHistories>,
     pub(crate) rank: usize,
     /// The operation in progress.
     pub(crate) operation: Operation,
     pub(crate) site: &'static Location<'static>,
+}
+
+/// The operation histories of an operation context, of which each operation has a number of its own there.
+///
+/// A context rests while operations run elsewhere, so the team's number of its last operation may be any number of
+/// operations old, and would not tell whether a peer is ahead. By the context's own numbers peers are never further apart
+/// than operations can be under way.
+#[derive(Debug)]
+pub(crate) struct ContextHistories {
+    /// The history of each rank.
+    pub(crate) ranks: Arc<[LineRef<OpHistory>]>,
+    /// The number of this rank's operation in the context; the lower 32 bits.
+    pub(crate) seq: u32,
+}
+
+impl ContextHistories {
+    /// Enters the next operation of this rank.
+    pub(crate) fn enter(
+        &mut self,
+        rank: usize,
+        operation: Operation,
+        site: &'static Location<'static>,
+    ) {
+        self.seq = self.seq.wrapping_add(1);
+        self.ranks[rank].enter(self.entry(operation), site);
+    }
+
+    /// The entry of `operation`, this rank's last one here.
+    fn entry(&self, operation: Operation) -> Entry {
+        Entry {
+            seq: self.seq,
+            ..operation.entry()
+        }
+    }
 }
 
 impl CallContext {
@@ -180,7 +214,7 @@ impl CallContext {
     pub(super) fn watch(&self, peer: usize) -> PeerWatch<'_> {
         PeerWatch {
             state: &self.state,
-            context_histories: self.context_histories.as_deref(),
+            in_flight: self.in_flight.as_ref(),
             rank: self.rank,
             operation: self.operation,
             site: self.site,
@@ -197,7 +231,7 @@ impl CallContext {
 pub(super) struct PeerWatch<'a> {
     state: &'a TeamState,
     /// The operation histories of the operation context, if it is not the first.
-    context_histories: Option<&'a [LineRef<OpHistory>]>,
+    in_flight: Option<&'a ContextHistories>,
     rank: usize,
     operation: Operation,
     site: &'static Location<'static>,
@@ -227,11 +261,8 @@ impl PeerWatch<'_> {
 
     /// Whether the peer is in this very operation.
     pub(super) fn is_there(&self) -> bool {
-        let history = match self.context_histories {
-            None => &self.state.histories[self.peer],
-            Some(context) => &context[self.peer],
-        };
-        history.now() == self.operation.entry()
+        let (now, own) = self.now();
+        now == own
     }
 
     /// The mismatch with the peer, of which operation number `seq` does not fit.
@@ -239,8 +270,18 @@ impl PeerWatch<'_> {
         let (local, remote) = self
             .state
             .first_difference((self.rank, self.peer), self.operation.seq)
-            .unwrap_or_else(|| (self.local(), self.state.activity_at(self.peer, seq)));
+            .unwrap_or_else(|| (self.local(), self.other_activity(seq)));
         Failure::Mismatch { local, remote }
+    }
+
+    /// Operation number `seq` of the peer. If that is this very operation, the peer has gone on without its part of it,
+    /// after a call that was refused perhaps, and what it does now says more.
+    fn other_activity(&self, seq: u32) -> RankActivity {
+        let theirs = self.state.activity_at(self.peer, seq);
+        match theirs.operation == Some(self.operation) {
+            true => self.state.activity(self.peer),
+            false => theirs,
+        }
     }
 
     pub(super) fn length(&self, sent: usize, expected: usize) -> Failure {
@@ -265,21 +306,31 @@ impl PeerWatch<'_> {
 
     /// Whether the peer does, or has done, something else than this operation.
     fn differs(&self) -> bool {
-        let entry = self.operation.entry();
-        let main = &self.state.histories[self.peer];
-        let now = match self.context_histories {
-            None => main.now(),
-            Some(context) => {
-                // The peer's other operation contexts may be far ahead, or behind: only this operation counts.
-                let page = main.entry_at(entry.seq);
-                if page.is_some_and(|(theirs, _)| theirs != entry) {
-                    return true;
-                }
-                context[self.peer].now()
+        if self.in_flight.is_some() {
+            // The peer's other operation contexts may be far ahead, or behind: only this operation counts.
+            let entry = self.operation.entry();
+            let page = self.state.histories[self.peer].entry_at(entry.seq);
+            if page.is_some_and(|(theirs, _)| theirs != entry) {
+                return true;
             }
-        };
-        let ahead = now.seq.wrapping_sub(entry.seq) as i32;
-        ahead > 0 || (ahead == 0 && now != entry)
+        }
+        let (now, own) = self.now();
+        let ahead = now.seq.wrapping_sub(own.seq) as i32;
+        ahead > 0 || (ahead == 0 && now != own)
+    }
+
+    /// The operation that the peer entered last in this operation context, and this rank's.
+    fn now(&self) -> (Entry, Entry) {
+        match self.in_flight {
+            None => (
+                self.state.histories[self.peer].now(),
+                self.operation.entry(),
+            ),
+            Some(context) => (
+                context.ranks[self.peer].now(),
+                context.entry(self.operation),
+            ),
+        }
     }
 
     /// The failure that follows from the peer's state: it has left, differs, or takes longer than a limit.

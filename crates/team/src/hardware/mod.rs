@@ -17,5 +17,5 @@ mod lines;
 mod loans;
 
 pub use ends::Hardware;
-pub(crate) use ends::{CallContext, Link, NO_LINK};
+pub(crate) use ends::{CallContext, ContextHistories, Link, NO_LINK};
 pub(crate) use lines::{SharedLines, line_ends, shared_bytes};

@@ -3,6 +3,7 @@
 use crate::OpContext;
 use crate::failure::Failure;
 use corecast_wire::fiber::Stacks;
+use corecast_wire::wait::PollClock;
 use std::cell::{Cell, RefCell};
 
 /// An operation context for one operation in flight, and the outcome of that operation.
@@ -24,10 +25,17 @@ pub(super) struct Flight {
     pub(super) stacks: Stacks,
     /// How many operations have been started.
     pub(super) started: Cell<u64>,
+    /// Tells polls that find nothing when to look whether anything can still come.
+    pub(super) polls: PollClock,
 }
 
 impl Flight {
-    pub(super) fn new(contexts: Vec<OpContext>) -> std::io::Result<Self> {
+    /// `begun` operations count as started before.
+    pub(super) fn new(
+        contexts: Vec<OpContext>,
+        stack_bytes: usize,
+        begun: u64,
+    ) -> std::io::Result<Self> {
         let slot = |context| ContextSlot {
             context: RefCell::new(context),
             ticket: Cell::new(0),
@@ -35,8 +43,9 @@ impl Flight {
             failure: RefCell::new(None),
         };
         Ok(Self {
-            stacks: Stacks::new(contexts.len())?,
-            started: Cell::new(0),
+            stacks: Stacks::for_operators(contexts.len(), stack_bytes)?,
+            started: Cell::new(begun),
+            polls: PollClock::default(),
             slots: contexts.into_iter().map(slot).collect(),
         })
     }

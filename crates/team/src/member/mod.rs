@@ -59,6 +59,7 @@ impl Member {
                 history,
                 team_memory.site_writer(rank),
                 team_memory.fork_detector(),
+                team_memory.begun()[0],
             ),
             wait_config,
             team_memory,
@@ -83,7 +84,7 @@ impl Member {
 
     /// Cancels every operation of the team from this member's next one on: a member that is in such an
     /// operation, or calls one, gets [`Failure::Cancelled`]. Earlier operations complete, because this member
-    /// has done its part in them. Use it when this member will not call an operation in which others may wait
+    /// has done its part in them. If several members cancel, the earliest operation counts. Use it when this member will not call an operation in which others may wait
     /// already. Afterwards make another team.
     ///
     /// # Cost

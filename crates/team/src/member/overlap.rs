@@ -4,8 +4,9 @@ use super::Member;
 use super::element_size::{assert_fits, element_size};
 use super::flight::{ContextSlot, Flight};
 use crate::OpContext;
-use crate::failure::Failure;
-use crate::op_tracker::OpTracker;
+use crate::failure::{Failure, Loss, RankActivity, Site};
+use crate::op_tracker::{OpTracker, check_root};
+use crate::team_state::TeamState;
 use bytemuck::Pod;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::On;
@@ -13,7 +14,7 @@ use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, barrier, broadcast, reduce};
 use corecast_wire::fiber::{self, Fibers, Look};
 use corecast_wire::park::ANY;
-use corecast_wire::wait::Watch;
+use corecast_wire::wait::{PollClock, Watch};
 use corecast_wire::{SegmentError, WaitStrategy};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
@@ -30,7 +31,9 @@ pub enum OverlapError {
     #[error(transparent)]
     Segment(#[from] SegmentError),
     /// The stacks could not be made.
-    #[error("no memory for {count} stacks: {source}; make the team with a smaller depth")]
+    #[error(
+        "no memory for {count} stacks: {source}; make the team with a smaller depth, or smaller stacks"
+    )]
     Stacks {
         /// The number of stacks.
         count: usize,
@@ -46,6 +49,8 @@ pub struct Overlap<'scope, 'env> {
     slots: &'env [ContextSlot],
     tracker: RefCell<&'env mut OpTracker>,
     started: &'env Cell<u64>,
+    polls: &'env PollClock,
+    state: &'env TeamState,
     wait_strategy: &'env WaitStrategy,
     size: usize,
     rank: usize,
@@ -64,6 +69,14 @@ pub struct Request<'o, 'scope, 'env> {
 impl Member {
     /// Runs `body`, which starts operations without waiting for them and computes in between. All have
     /// ended when this returns.
+    ///
+    /// Each operation runs on a stack of its own, as does its operator: of 128 KiB, less some that the algorithm
+    /// takes, unless [`Options::stack_bytes`](crate::Options::stack_bytes) asks for more. An operator that needs more
+    /// than there is ends the program with a memory fault. So does a function of another language, unless it was
+    /// compiled without stack probes and has a frame of more than 1 MiB.
+    ///
+    /// If an operator panics, the panic comes out of the call that let the operation go on: the one that started it, a
+    /// wait, a test, or this one. The team fails at that moment with [`Failure::PeerLost`], also if the body catches it.
     ///
     /// Up to as many operations as the team's [`depth`](crate::Options::depth) are in flight; one
     /// more waits for the oldest. They go on while this member waits for any of them, or calls
@@ -116,18 +129,21 @@ impl Member {
             if count == 0 {
                 return Err(OverlapError::NoDepth);
             }
-            let flight = Flight::new(contexts);
+            let (stack_bytes, begun) =
+                (self.team_memory.stack_bytes(), self.team_memory.begun()[1]);
+            let flight = Flight::new(contexts, stack_bytes, begun);
             let stacks = |source| OverlapError::Stacks { count, source };
             self.flight = Some(flight.map_err(stacks)?);
         }
         let (size, rank) = (self.size(), self.rank());
         let flight = self.flight.as_mut().expect("was just made");
-        let (slots, stacks, started) = (&flight.slots, &mut flight.stacks, &flight.started);
-        let state = &self.context.fabric.call.state;
+        let (slots, stacks) = (&flight.slots, &mut flight.stacks);
+        let (started, polls) = (&flight.started, &flight.polls);
+        let state = &*self.context.fabric.call.state;
         let (tracker, wait_strategy) = (&mut self.tracker, &self.context.fabric.wait_strategy);
         /// Tells the team that this member has panicked, because a body that panics leaves operations half
         /// done.
-        struct Lost<'a>(&'a crate::team_state::TeamState, usize);
+        struct Lost<'a>(&'a TeamState, usize);
         impl Drop for Lost<'_> {
             fn drop(&mut self) {
                 if std::thread::panicking() {
@@ -142,6 +158,8 @@ impl Member {
                 slots,
                 tracker: RefCell::new(tracker),
                 started,
+                polls,
+                state,
                 wait_strategy,
                 size,
                 rank,
@@ -151,6 +169,31 @@ impl Member {
             overlap.wait_until(|| overlap.busy().next().is_none());
             result
         }))
+    }
+}
+
+/// Ends an operation in flight that is unwound, because its operator has panicked or the body has. The member may catch
+/// the panic and go on, but its part of the operation is lost, so the team fails: else this member would wait for the
+/// operation for ever, and the others for this member.
+struct Unwound<'a>(&'a ContextSlot, &'a TeamState);
+
+impl Drop for Unwound<'_> {
+    fn drop(&mut self) {
+        let Self(place, state) = self;
+        let context = place.context.borrow();
+        let call = &context.fabric.call;
+        let own = || RankActivity {
+            rank: call.rank,
+            operation: Some(call.operation),
+            site: Some(Site::Local(call.site)),
+        };
+        let failure = state.fail(Failure::PeerLost {
+            local: own(),
+            remote: own(),
+            how: Loss::Panicked,
+        });
+        *place.failure.borrow_mut() = Some(failure);
+        place.ended.set(true);
     }
 }
 
@@ -191,9 +234,23 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         (0..self.slots.len()).filter(|&slot| !self.fibers.is_idle(slot))
     }
 
-    /// Lets every operation in flight go as far as it can without waiting.
+    /// Lets every operation in flight go as far as it can without waiting. An operation that can no longer succeed
+    /// ends, and its request reports why.
+    ///
+    /// # Cost
+    ///
+    /// A look at what each operation waits for. While nothing comes, also a read of the cycle counter, and once in
+    /// 100 µs a look at the lines of the ranks that are waited for. A limit such as
+    /// [`Options::patience`](crate::Options::patience) counts from the first of these polls.
     pub fn progress(&self) {
-        self.resume(Look::Quick);
+        let went_on = self.resume(Look::Quick)
+            || match self.polls.vain() {
+                Some(waited) => self.resume(Look::Long(waited)),
+                None => false,
+            };
+        if went_on {
+            self.polls.restart();
+        }
     }
 
     /// Resumes all operations in flight; returns whether any has made progress.
@@ -221,6 +278,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         site: &'static Location<'static>,
         job: impl FnOnce(&mut OpContext) -> Result<(), Failure> + 'scope,
     ) -> Result<Request<'o, 'scope, 'env>, Failure> {
+        // Before anything counts: a call that is refused changes nothing.
+        check_root(root, self.size);
         // The slot depends on the number of operations alone, so that all members take the same operation
         // context.
         let ticket = self.started.get() + 1;
@@ -233,11 +292,16 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             .begin(&mut place.context.borrow_mut(), kind, root, site)?;
         place.ended.set(false);
         place.ticket.set(ticket);
+        // Limits of polls are those of the operations that were in flight at the time.
+        self.polls.restart();
+        let unwound = Unwound(place, self.state);
         self.fibers.start(slot, move || {
+            let unwound = unwound;
             if let Err(failure) = job(&mut place.context.borrow_mut()) {
                 *place.failure.borrow_mut() = Some(failure);
             }
             place.ended.set(true);
+            std::mem::forget(unwound);
         });
         Ok(Request {
             overlap: self,
@@ -359,7 +423,7 @@ impl Request<'_, '_, '_> {
     }
 
     /// Returns whether the operation has ended. Before that it lets all operations in flight go as far as they
-    /// can.
+    /// can. A member that only polls gets the same failures as one that waits, see [`Overlap::progress`].
     ///
     /// # Errors
     ///

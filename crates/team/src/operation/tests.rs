@@ -74,10 +74,44 @@ fn fingerprints_tell_their_number_and_their_history() {
         !OpFingerprint::agrees_in_sum(sum, ahead(3), 2),
         "two others are ahead by two at most"
     );
-    // The count has 48 bits, and wraps without harm.
-    let last = (1 << 48) - 1;
-    assert!(
-        OpFingerprint::reached(last, a.flag(last + 1))
-            && !OpFingerprint::reached(last + 1, a.flag(last))
-    );
+}
+
+/// The count of a flag has 48 bits, that of an arrival counter 25. Both are compared by signed differences.
+#[test]
+fn counts_wrap_around() {
+    let barrier = |seq: u64| Operation {
+        seq: seq as u32,
+        kind: Collective::Barrier,
+        root: 0,
+        in_flight: false,
+    };
+    let near = |wrap: u64| (wrap - 3..wrap + 3).chain([1]);
+    for seq in [1 << 31, 1 << 32].into_iter().flat_map(near) {
+        let mut own = OpFingerprint::default();
+        own.advance(barrier(seq), seq);
+        let mut other = own;
+        other.advance(barrier(seq + 1), seq + 1);
+        for count in [1 << 16, 1 << 47, 1 << 48].into_iter().flat_map(near) {
+            for (raised, reached) in [(count - 1, false), (count, true), (count + 1, true)] {
+                assert_eq!(OpFingerprint::reached(count, own.flag(raised)), reached);
+            }
+            assert!(own.agrees(count, own.flag(count)) && own.agrees(count, other.flag(count + 1)));
+            assert!(!own.agrees(count, other.flag(count)));
+        }
+        // Three members have added `count` shares in all, of which the last ones come one by one.
+        let share = own.share();
+        for count in [1 << 24, 1 << 25, 1 << 26].into_iter().flat_map(near) {
+            let expected = share.wrapping_mul(count + 3);
+            for missing in 0..3 {
+                let found = share.wrapping_mul(count + 3 - missing);
+                assert_eq!(OpFingerprint::missing(expected, found), missing);
+                assert_eq!(OpFingerprint::is_counted(expected, found), missing == 0);
+            }
+            for (ahead, agrees) in [(0, true), (1, true), (2, true), (3, false)] {
+                let found = expected.wrapping_add(other.share().wrapping_mul(ahead));
+                assert!(OpFingerprint::is_counted(expected, found));
+                assert_eq!(OpFingerprint::agrees_in_sum(expected, found, 2), agrees);
+            }
+        }
+    }
 }
