@@ -175,6 +175,11 @@ typedef enum corecast_status corecast_status_t;
 // the data, on the threads of any members, by several of them at once. It must not unwind: no
 // exception, no `longjmp`.
 //
+// In an operation in flight it runs on that operation's stack, of 128 KiB unless `corecast_builder_stack`
+// asks for more, not on the thread's. A function that uses more ends the program with a memory fault, as
+// the 1 MiB below the stack cannot be touched. If it has a frame that is longer than that, compile it with
+// `-fstack-clash-protection`, or it may reach beyond.
+//
 // The caller sees to it that
 // both arrays have `count` elements and do not overlap.
 typedef void (*corecast_combine_t)(void *into,
@@ -484,6 +489,16 @@ corecast_status_t corecast_builder_deterministic(struct corecast_builder_t *buil
 // `builder` is NULL or a live handle.
 corecast_status_t corecast_builder_depth(struct corecast_builder_t *builder,
                                          size_t depth);
+
+// Says how many bytes the stack of each operation in flight has. Operators run on it, and an algorithm takes some
+// kilobytes. The default is 128 KiB; fewer are as many. Memory is taken for what is used.
+//
+// Threads: one.
+//
+// The caller sees to it that
+// `builder` is NULL or a live handle.
+corecast_status_t corecast_builder_stack(struct corecast_builder_t *builder,
+                                         size_t bytes);
 
 // Chooses the protocol of the team's queues: "ump", the default, or "fastforward".
 //
@@ -1061,6 +1076,9 @@ corecast_status_t corecast_start_alltoallv(const struct corecast_flight_t *fligh
 // have ended when this returns. All members start the same operations in the same order, but may wait
 // for them in any order. As many as the team's depth can be in flight; starting one more waits for the
 // oldest.
+//
+// Each operation runs on a stack of its own, as does its operator: `corecast_combine_t` says what that means
+// for a function of the caller's.
 //
 // Returns the first failure of an operation that the body has not waited for. While the body runs, the
 // member itself can do nothing else.

@@ -8,6 +8,11 @@ use std::ffi::c_void;
 /// the data, on the threads of any members, by several of them at once. It must not unwind: no
 /// exception, no `longjmp`.
 ///
+/// In an operation in flight it runs on that operation's stack, of 128 KiB unless `corecast_builder_stack`
+/// asks for more, not on the thread's. A function that uses more ends the program with a memory fault, as
+/// the 1 MiB below the stack cannot be touched. If it has a frame that is longer than that, compile it with
+/// `-fstack-clash-protection`, or it may reach beyond.
+///
 /// # Safety
 ///
 /// both arrays have `count` elements and do not overlap.

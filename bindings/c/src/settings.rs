@@ -286,6 +286,20 @@ pub unsafe extern "C" fn corecast_builder_depth(builder: *mut Builder, depth: us
     unsafe { tell(builder, |builder| Ok(builder.depth(depth))) }
 }
 
+/// Says how many bytes the stack of each operation in flight has. Operators run on it, and an algorithm takes some
+/// kilobytes. The default is 128 KiB; fewer are as many. Memory is taken for what is used.
+///
+/// Threads: one.
+///
+/// # Safety
+///
+/// `builder` is NULL or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_builder_stack(builder: *mut Builder, bytes: usize) -> StatusCode {
+    // SAFETY: as above.
+    unsafe { tell(builder, |builder| Ok(builder.stack_bytes(bytes))) }
+}
+
 /// Chooses the protocol of the team's queues: "ump", the default, or "fastforward".
 ///
 /// Threads: one.

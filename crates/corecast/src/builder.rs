@@ -192,6 +192,37 @@ impl Builder {
         self
     }
 
+    /// Bytes of the stack on which each operation in flight runs, and with it the program's operators; 128 KiB by
+    /// default (1 MiB in debug builds of Corecast), and never fewer. An algorithm takes some kilobytes of it. See
+    /// [`Member::overlap`].
+    ///
+    /// [`Member::overlap`]: crate::Member::overlap
+    ///
+    /// # Cost
+    ///
+    /// So many addresses, and 1 MiB more, for each operation that a member can have in flight. Memory is taken for
+    /// what is used.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let team = corecast::Builder::new().threads(2).stack_bytes(4 << 20).build()?;
+    /// let add = |a: u64, b: u64| {
+    ///     let scratch = std::hint::black_box([a; 200_000]);
+    ///     scratch[7] + b
+    /// };
+    /// team.run(|member| {
+    ///     let mut word = [1];
+    ///     member.overlap(|flight| flight.allreduce(&mut word, &add)?.wait()).unwrap().unwrap();
+    ///     assert_eq!(word, [2]);
+    /// });
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn stack_bytes(mut self, bytes: usize) -> Self {
+        self.options.stack_bytes = bytes;
+        self
+    }
+
     /// Uses these algorithms, by the bytes of a block, instead of those that Corecast would choose.
     /// Where an algorithm cannot run an operation, the built-in choice runs instead.
     ///

@@ -169,6 +169,9 @@ pub(super) unsafe fn start(
 /// for them in any order. As many as the team's depth can be in flight; starting one more waits for the
 /// oldest.
 ///
+/// Each operation runs on a stack of its own, as does its operator: `corecast_combine_t` says what that means
+/// for a function of the caller's.
+///
 /// Returns the first failure of an operation that the body has not waited for. While the body runs, the
 /// member itself can do nothing else.
 ///

@@ -159,6 +159,30 @@ static void own_operators(corecast_member_t *member, void *context) {
   free(r);
 }
 
+enum { SCRATCH = 3 << 19 };
+
+/* An operator whose frame is longer than the stack of an operation in flight is by default. */
+static void add_with_scratch(void *into, const void *with, size_t count, void *context) {
+  volatile char scratch[SCRATCH];
+  for (size_t at = 0; at < SCRATCH; at += 1024) scratch[at] = 1;
+  add(into, with, count, context);
+  ((uint64_t *)into)[0] += (uint64_t)scratch[SCRATCH - 1024] - 1;
+}
+
+static void deep_body(const corecast_flight_t *flight, void *context) {
+  corecast_operator_t *own;
+  OK(corecast_operator_new(add_with_scratch, NULL, sizeof(uint64_t), false, &own));
+  OK(corecast_start_allreduce(flight, context, 1, CORECAST_ELEMENT_OWN, own, NULL));
+  OK(corecast_operator_free(own));
+}
+
+static void deep(corecast_member_t *member, void *context) {
+  (void)context;
+  uint64_t word = corecast_member_rank(member) + 1;
+  OK(corecast_overlap(member, deep_body, &word));
+  CHECK(word == 6);
+}
+
 static void no_depth(corecast_member_t *member, void *context) {
   REFUSED(corecast_overlap(member, body, context), CORECAST_STATUS_NO_FLIGHT, "depth 0");
   REFUSED(corecast_overlap(member, NULL, context), CORECAST_STATUS_INVALID, "`body` is NULL");
@@ -176,6 +200,14 @@ int main(void) {
   OK(corecast_team_free(team));
 
   corecast_builder_t *builder;
+  OK(corecast_builder_new(&builder));
+  OK(corecast_builder_threads(builder, RANKS));
+  OK(corecast_builder_stack(builder, SCRATCH + (1 << 20)));
+  OK(corecast_builder_build(builder, &team));
+  corecast_builder_free(builder);
+  OK(corecast_team_run(team, deep, NULL));
+  OK(corecast_team_free(team));
+
   OK(corecast_builder_new(&builder));
   OK(corecast_builder_threads(builder, 2));
   OK(corecast_builder_depth(builder, 0));
