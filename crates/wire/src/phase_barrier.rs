@@ -13,7 +13,9 @@
 //! | who | does | by |
 //! | --- | --- | --- |
 //! | a thread that arrives | adds itself; the one that makes the count 2³¹ is the last one | one addition |
+//! | a thread that arrives for many | adds them if as many are missing | a comparison and exchange |
 //! | the last one | completes the phase, then begins the next one | one exchange |
+//! | a thread that came too late for its phase | takes its addition back, in the same phase | a comparison and exchange |
 //! | a thread that waits | polls the phase; before it sleeps it sets the mark, in the same phase | a comparison and exchange |
 //!
 //! **Invariant 1:** between the addition that makes the count 2³¹ and the exchange, nobody arrives but by
@@ -27,12 +29,23 @@
 //! rung after the phase is over. So what it has read is never the value after that ring, and the kernel
 //! lets nobody sleep for a value that is gone.
 //!
-//! Additions that are too many are taken back, and change no phase: the phase is in the upper half, which
-//! they do not reach.
+//! **Invariant 4:** an arrival is added without a look only if it is one arrival. So an addition is too many only
+//! where nobody is missing: no other arrival of the phase is refused for its sake. It is taken back in its own phase
+//! alone, because the exchange that begins the next one discards it. The dangerous interleaving: a thread adds
+//! itself where nobody is missing, the last one begins the next phase, and the thread subtracts one from *that*
+//! phase, in which one arrival more than expected is then missing for ever.
+//!
+//! **Invariant 5:** at most one addition of each running thread is too many, and there are fewer than 2³¹ threads.
+//! So the count never reaches the upper half.
+//!
+//! **Invariant 6:** a thread that leaves lowers the number of the next phases only after its arrival was accepted.
+//! The last one may come between the two, so a thread announces itself before it arrives, and the last one begins
+//! the next phase when all that have announced themselves have lowered the number, or were refused. No thread
+//! announces itself when nobody is missing, so that wait is over after a few instructions of each.
 
 use crate::Line;
 use crate::futex::FutexWord;
-use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, mutated, order, yield_now};
 use crate::wait::{Pace, WaitConfig};
 use std::time::Duration;
 
@@ -40,13 +53,12 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct PhaseBarrier {
     word: Line<AtomicU64>,
-    /// The number of threads that are expected from the next phase on.
+    /// The number of threads that are expected from the next phase on, and [`LEAVER`] times the threads that
+    /// are about to lower it.
     next: AtomicU64,
     bell: AtomicU32,
     futex_word: FutexWord,
     pace: Pace,
-    /// The number of threads that were expected at first. No call has more arrivals.
-    most: u32,
 }
 
 /// The phase of an arrival, by which the caller can wait for its end.
@@ -86,6 +98,8 @@ const FULL: u64 = 1 << 31;
 const SLEEPERS: u64 = 1 << 32;
 const PHASE_SHIFT: u32 = 33;
 const PHASE_MASK: u32 = (1 << 31) - 1;
+/// One thread that is about to lower [`PhaseBarrier::next`].
+const LEAVER: u64 = 1 << 32;
 
 /// First timeout of a sleep; correctness does not depend on it.
 const FIRST_NAP: Duration = Duration::from_millis(200);
@@ -93,6 +107,23 @@ const LONGEST_NAP: Duration = Duration::from_secs(5);
 
 fn phase(word: u64) -> u32 {
     (word >> PHASE_SHIFT) as u32
+}
+
+fn count(word: u64) -> u64 {
+    word & (SLEEPERS - 1)
+}
+
+/// The error of `arrivals` that find `word`.
+fn too_many(word: u64, arrivals: u32) -> TooMany {
+    let missing = FULL.saturating_sub(count(word)) as u32;
+    TooMany { arrivals, missing }
+}
+
+/// An arrival that was accepted.
+#[derive(Clone, Copy)]
+struct Come {
+    is_last: bool,
+    phase: u32,
 }
 
 /// Begins the next phase, also when what completes this one panics.
@@ -125,7 +156,6 @@ impl PhaseBarrier {
             bell: AtomicU32::new(0),
             futex_word: Default::default(),
             pace: Pace::new(wait_config),
-            most: expected,
         }
     }
 
@@ -134,7 +164,7 @@ impl PhaseBarrier {
     ///
     /// # Errors
     ///
-    /// [`TooMany`] if more arrive than are expected; the call then has no effect.
+    /// [`TooMany`] if more arrive than are missing; the call then has no effect, on this phase or a later one.
     ///
     /// # Panics
     ///
@@ -142,35 +172,92 @@ impl PhaseBarrier {
     ///
     /// # Cost
     ///
-    /// One transfer of a cache line, from the thread that arrived before.
+    /// One transfer of a cache line, from the thread that arrived before. A call for several arrivals may need more
+    /// while others arrive.
     #[inline]
     pub fn arrive(&self, arrivals: u32, complete: impl FnOnce()) -> Result<Arrival, TooMany> {
         assert!(arrivals > 0, "nobody arrives");
-        if arrivals > self.most {
-            let missing = self.most;
-            return Err(TooMany { arrivals, missing });
+        let come = self.come(arrivals)?;
+        self.complete_if_last(come, complete);
+        Ok(Arrival(come.phase))
+    }
+
+    /// Adds arrivals to the phase.
+    #[inline]
+    fn come(&self, arrivals: u32) -> Result<Come, TooMany> {
+        if arrivals > 1 && !mutated!(ManyAddFirst) {
+            return self.come_for_many(arrivals);
         }
         let before = self.word.fetch_add(arrivals.into(), order::come());
-        let (count, phase) = (before & (SLEEPERS - 1), phase(before));
-        let now = count + u64::from(arrivals);
+        let now = count(before) + u64::from(arrivals);
         if now > FULL {
-            // Relaxed: an addition that is taken back publishes nothing.
-            self.word.fetch_sub(arrivals.into(), Ordering::Relaxed);
-            let missing = FULL.saturating_sub(count) as u32;
-            return Err(TooMany { arrivals, missing });
+            return Err(self.take_back(before, arrivals));
         }
-        if now == FULL {
-            let _opening = Opening(self, phase);
+        let (is_last, phase) = (now == FULL, phase(before));
+        Ok(Come { is_last, phase })
+    }
+
+    fn come_for_many(&self, arrivals: u32) -> Result<Come, TooMany> {
+        // Relaxed: compared below.
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let now = count(word) + u64::from(arrivals);
+            if now > FULL {
+                return Err(too_many(word, arrivals));
+            }
+            // Relaxed for a failure: it is compared again.
+            let set = self.word.compare_exchange(
+                word,
+                word + u64::from(arrivals),
+                order::come(),
+                Ordering::Relaxed,
+            );
+            match set {
+                Ok(_) => {
+                    let (is_last, phase) = (now == FULL, phase(word));
+                    return Ok(Come { is_last, phase });
+                }
+                Err(other) => word = other,
+            }
+        }
+    }
+
+    /// Takes back an addition to `before` that was too many, unless its phase is over (Invariant 4).
+    #[cold]
+    #[inline(never)]
+    fn take_back(&self, before: u64, arrivals: u32) -> TooMany {
+        // All accesses are Relaxed: an addition that is taken back publishes nothing, and an exchange continues
+        // the release sequences of the arrivals before it.
+        let mut word = self.word.load(Ordering::Relaxed);
+        while phase(word) == phase(before) || mutated!(TakeBackAnyway) {
+            let less = word - u64::from(arrivals);
+            let (set, not_set) = (Ordering::Relaxed, Ordering::Relaxed);
+            match self.word.compare_exchange(word, less, set, not_set) {
+                Ok(_) => break,
+                Err(other) => word = other,
+            }
+        }
+        too_many(before, arrivals)
+    }
+
+    #[inline]
+    fn complete_if_last(&self, come: Come, complete: impl FnOnce()) {
+        if come.is_last {
+            let _opening = Opening(self, come.phase);
             complete();
         }
-        Ok(Arrival(phase))
     }
 
     /// Begins the next phase.
     fn open(&self, phase: u32) {
-        // Relaxed: a thread that leaves lowers this number before it arrives, and the last one has seen all
-        // arrivals.
-        let expected = self.next.load(Ordering::Relaxed);
+        // Relaxed: a thread that leaves announces itself before it arrives, and the last one has seen all arrivals
+        // (Invariant 6). The number and the announcements are one word.
+        let mut next = self.next.load(Ordering::Relaxed);
+        while next >= LEAVER && !mutated!(LeaversUnawaited) {
+            yield_now();
+            next = self.next.load(Ordering::Relaxed);
+        }
+        let expected = next % LEAVER;
         let next = u64::from(phase.wrapping_add(1) & PHASE_MASK);
         let word = next << PHASE_SHIFT | (FULL - expected);
         let before = self.word.swap(word, order::open());
@@ -186,24 +273,24 @@ impl PhaseBarrier {
     /// # Errors
     ///
     /// As [`arrive`](Self::arrive).
+    ///
+    /// # Cost
+    ///
+    /// That of an arrival, and of two changes of another line.
     pub fn arrive_and_drop(&self, complete: impl FnOnce()) -> Result<(), TooMany> {
-        // Relaxed: the arrival that follows publishes this to the last one.
-        let before = self.next.fetch_sub(1, Ordering::Relaxed);
-        let arrived = match before {
-            0 => Err(TooMany {
-                arrivals: 1,
-                missing: 0,
-            }),
-            _ => self.arrive(1, complete),
-        };
-        match arrived {
-            Ok(_) => Ok(()),
-            Err(too_many) => {
-                // Relaxed: a call without effect publishes nothing.
-                self.next.fetch_add(1, Ordering::Relaxed);
-                Err(too_many)
-            }
+        // Relaxed: the arrival below decides. This look spares the last thread a wait (Invariant 6).
+        let word = self.word.load(Ordering::Relaxed);
+        if count(word) >= FULL {
+            return Err(too_many(word, 1));
         }
+        // Relaxed: the arrival publishes this to the last one.
+        self.next.fetch_add(LEAVER, Ordering::Relaxed);
+        let come = self.come(1);
+        // Relaxed: the last one reads this word until no announcement is left in it.
+        let accepted = u64::from(come.is_ok());
+        self.next.fetch_sub(LEAVER + accepted, Ordering::Relaxed);
+        self.complete_if_last(come?, complete);
+        Ok(())
     }
 
     /// Whether the phase of `arrival` is over.

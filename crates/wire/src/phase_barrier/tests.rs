@@ -1,6 +1,7 @@
 //! Phase barriers under each configuration of waits.
 
 use super::*;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 const POLICIES: [WaitConfig; 4] = [
@@ -103,4 +104,91 @@ fn phases_begin_again_at_zero() {
     assert_eq!(arrival.phase(), PHASE_MASK);
     assert!(phase_barrier.is_over(arrival));
     assert_eq!(phase_barrier.arrive(1, || ()).unwrap().phase(), 0);
+}
+
+/// A watchdog against hangs, not a measurement.
+const WATCHDOG: Duration = Duration::from_secs(300);
+
+/// Two threads meet, while a third one arrives by mistake for more than are expected.
+#[test]
+fn refused_arrivals_take_no_place_of_others() {
+    const PHASES: u64 = 20_000;
+    let phase_barrier = Arc::new(PhaseBarrier::new(3, WaitConfig::OVERSUBSCRIBED));
+    // From the next phase on two are expected, so three are always too many.
+    phase_barrier.arrive_and_drop(|| ()).unwrap();
+    let _ = phase_barrier.arrive(2, || ()).unwrap();
+    let (told, tells) = mpsc::channel();
+    let laps = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+    for own in 0..2 {
+        let (phase_barrier, laps) = (Arc::clone(&phase_barrier), Arc::clone(&laps));
+        let told = told.clone();
+        thread::spawn(move || {
+            let meet = |lap| {
+                laps[own].store(lap, Ordering::Relaxed);
+                let arrival = phase_barrier.arrive(1, || ()).map_err(|e| e.to_string())?;
+                phase_barrier.wait(arrival);
+                let other = laps[1 - own].load(Ordering::Relaxed);
+                match other >= lap {
+                    true => Ok(()),
+                    false => Err(format!("the other one is in lap {other} of {lap}")),
+                }
+            };
+            let _ = told.send((1..=PHASES).try_for_each(meet));
+        });
+    }
+    let stop = Arc::new(AtomicU64::new(0));
+    let too_many = {
+        let (phase_barrier, stop) = (Arc::clone(&phase_barrier), Arc::clone(&stop));
+        thread::spawn(move || {
+            while stop.load(Ordering::Relaxed) == 0 {
+                assert!(phase_barrier.arrive(3, || ()).is_err());
+            }
+        })
+    };
+    for _ in 0..2 {
+        let ended = tells.recv_timeout(WATCHDOG).expect("nobody goes on");
+        ended.unwrap();
+    }
+    stop.store(1, Ordering::Relaxed);
+    too_many.join().unwrap();
+    let one = phase_barrier.arrive(1, || unreachable!()).unwrap();
+    assert!(!phase_barrier.is_over(one));
+    assert_eq!(phase_barrier.arrive(1, || ()).unwrap(), one);
+    assert!(phase_barrier.is_over(one));
+}
+
+/// The count takes half of the word, and the mark of sleepers is the bit above it.
+#[test]
+fn as_many_as_can_be_expected_leave_the_other_half_alone() {
+    const MOST: u32 = PhaseBarrier::MOST;
+    let phase_barrier = PhaseBarrier::new(MOST, WaitConfig::PARK);
+    let upper = || phase_barrier.word.load(Ordering::Relaxed) >> 32;
+    let first = phase_barrier
+        .arrive(MOST - 1, || unreachable!("one is missing"))
+        .unwrap();
+    for arrivals in [2, MOST, u32::MAX] {
+        let missing = 1;
+        let too_many = TooMany { arrivals, missing };
+        assert_eq!(phase_barrier.arrive(arrivals, || ()), Err(too_many));
+        assert_eq!((upper(), phase_barrier.is_over(first)), (0, false));
+    }
+    let complete = || {
+        for arrivals in [1, 2, MOST, u32::MAX] {
+            let missing = 0;
+            let too_many = TooMany { arrivals, missing };
+            assert_eq!(phase_barrier.arrive(arrivals, || ()), Err(too_many));
+        }
+        let too_many = TooMany {
+            arrivals: 1,
+            missing: 0,
+        };
+        assert_eq!(phase_barrier.arrive_and_drop(|| ()), Err(too_many));
+        assert_eq!(phase_barrier.word.load(Ordering::Relaxed), FULL);
+    };
+    assert_eq!(phase_barrier.arrive(1, complete).unwrap(), first);
+    assert_eq!(
+        phase_barrier.word.load(Ordering::Relaxed),
+        1 << PHASE_SHIFT | 1
+    );
+    assert_eq!(phase_barrier.arrive(MOST, || ()).unwrap().phase(), 1);
 }

@@ -60,6 +60,12 @@ pub enum Mutant {
     RingRelaxed,
     /// A phase barrier's bell is read without acquire.
     HearRelaxed,
+    /// Arrivals for many at a phase barrier are added before it is known whether as many are missing.
+    ManyAddFirst,
+    /// An arrival at a phase barrier that was too many is taken back from whatever phase there is.
+    TakeBackAnyway,
+    /// The last thread of a phase does not wait until threads that leave have lowered the number of the next one.
+    LeaversUnawaited,
     /// An operation history's call site is noted without release.
     NoteRelaxed,
     /// A sleeper does not fence between announcing itself and its last look. A lender that revokes does not fence

@@ -70,3 +70,90 @@ fn two_sleepers() {
         }
     });
 }
+
+/// Two threads are expected. One has come when another thread arrives for two, which is refused unless the
+/// phase is over by then.
+#[test]
+fn refused_arrivals_for_many() {
+    let mutants = [Mutant::ManyAddFirst];
+    check("phase barrier, refused for two", None, &mutants, || {
+        let phase_barrier = Arc::new(PhaseBarrier::new(2, WaitConfig::PARK));
+        let _ = phase_barrier.arrive(1, || ()).unwrap();
+        let other = {
+            let phase_barrier = Arc::clone(&phase_barrier);
+            thread::spawn(move || phase_barrier.arrive(2, || ()).is_ok())
+        };
+        let last = phase_barrier.arrive(1, || ()).unwrap();
+        assert!(phase_barrier.is_over(last));
+        let phases = 1 + u32::from(other.join().unwrap());
+        let first = phase_barrier
+            .arrive(1, || panic!("one is missing"))
+            .unwrap();
+        assert_eq!(first.phase(), phases);
+        assert_eq!(phase_barrier.arrive(1, || ()).unwrap(), first);
+        assert!(phase_barrier.is_over(first));
+    });
+}
+
+/// One thread is expected. Another one may arrive while the first completes the phase, and is refused then.
+#[test]
+fn refused_arrival_of_one() {
+    let mutants = [Mutant::TakeBackAnyway];
+    check("phase barrier, refused for one", None, &mutants, || {
+        let phase_barrier = Arc::new(PhaseBarrier::new(1, WaitConfig::PARK));
+        let other = {
+            let phase_barrier = Arc::clone(&phase_barrier);
+            thread::spawn(move || phase_barrier.arrive(1, || ()).is_ok())
+        };
+        let own = phase_barrier.arrive(1, || ()).is_ok();
+        let phases = u32::from(own) + u32::from(other.join().unwrap());
+        for phase in phases..phases + 2 {
+            let arrival = phase_barrier.arrive(1, || ()).unwrap();
+            assert_eq!(arrival.phase(), phase);
+            assert!(phase_barrier.is_over(arrival));
+        }
+    });
+}
+
+/// Two threads are expected, and one of them leaves.
+#[test]
+fn one_leaves() {
+    let mutants = [Mutant::LeaversUnawaited];
+    check("phase barrier, one leaves", None, &mutants, || {
+        let phase_barrier = Arc::new(PhaseBarrier::new(2, WaitConfig::PARK));
+        let other = {
+            let phase_barrier = Arc::clone(&phase_barrier);
+            thread::spawn(move || phase_barrier.arrive_and_drop(|| ()).unwrap())
+        };
+        let first = phase_barrier.arrive(1, || ()).unwrap();
+        phase_barrier.wait(first);
+        let alone = phase_barrier.arrive(1, || ()).unwrap();
+        assert!(phase_barrier.is_over(alone));
+        other.join().unwrap();
+    });
+}
+
+/// One thread is expected. Another one that wants to leave takes its place, or the place of the next phase, or
+/// is refused. In the last case as many are expected as before.
+#[test]
+fn refused_leaver() {
+    check("phase barrier, refused leaver", None, &[], || {
+        let phase_barrier = Arc::new(PhaseBarrier::new(1, WaitConfig::PARK));
+        let other = {
+            let phase_barrier = Arc::clone(&phase_barrier);
+            thread::spawn(move || phase_barrier.arrive_and_drop(|| ()).is_ok())
+        };
+        let own = phase_barrier.arrive(1, || ());
+        match other.join().unwrap() {
+            true => assert!(phase_barrier.arrive(1, || ()).is_err()),
+            false => {
+                assert_eq!(own.unwrap().phase(), 0);
+                for phase in 1..3 {
+                    let arrival = phase_barrier.arrive(1, || ()).unwrap();
+                    assert_eq!(arrival.phase(), phase);
+                    assert!(phase_barrier.is_over(arrival));
+                }
+            }
+        }
+    });
+}
