@@ -185,9 +185,12 @@ impl Pace {
     pub(crate) fn new(wait_config: WaitConfig) -> Self {
         let rate = arch::cycles_per_ns();
         let ticks = |ns: u32| (f64::from(ns) * rate) as u64;
+        let spin_ticks = ticks(wait_config.spin_ns);
+        // A wait that never sleeps looks in one of its first two phases, or never.
+        let least = u64::from(spin_ticks == 0 && !wait_config.park);
         Self {
-            spin_ticks: ticks(wait_config.spin_ns),
-            yield_ticks: ticks(wait_config.yield_ns),
+            spin_ticks,
+            yield_ticks: ticks(wait_config.yield_ns).max(least),
             soon_ticks: match (wait_config.spin_ns, wait_config.yield_ns) {
                 (0, 1..) => ticks(SOON_NS),
                 _ => 0,

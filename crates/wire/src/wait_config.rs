@@ -13,7 +13,8 @@ pub struct WaitCosts {
 /// becomes longer by an eighth at most, in return for a CPU that others can use.
 const PATIENCE: f64 = 8.0;
 
-/// The time that a wait may spend in each phase before it parks.
+/// The time that a wait may spend in each phase before it parks. A wait without any phase, all zero and `park` false,
+/// yields between two looks.
 ///
 /// # Examples
 ///

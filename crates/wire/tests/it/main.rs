@@ -4,3 +4,4 @@
 mod asleep;
 mod queue;
 mod queue_corrupt;
+mod waits;
