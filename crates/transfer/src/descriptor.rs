@@ -205,7 +205,10 @@ impl Lender {
     #[cold]
     pub fn revoke(&self) {
         self.strike();
-        fence::heavy(self.fence);
+        if !fence::heavy(self.fence) {
+            // A borrower that has announced itself before it saw the mark is seen below once its store is visible.
+            fence::settle();
+        }
         // Acquire: synchronises with the Release in `Borrower::finish`: the borrower has read before.
         while self.reading.0.load(order::past()) == 1 {
             // The borrower is reading this thread's memory, perhaps in a user's operator. That is short and cannot be

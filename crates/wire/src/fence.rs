@@ -9,8 +9,22 @@
 //! every process that has registered. So a process that skips its light fence must have
 //! registered, and the others must call: **all processes of a team use one kind**, the symmetric
 //! one if any of them has no other.
+//!
+//! A process may lose `membarrier` after it has registered: a sandbox that it enters late refuses the call. The frequent
+//! side, which has no fence then, cannot learn of that in time. So [`heavy`] tells its caller, who relies on time
+//! instead: a processor makes a store visible to the others within microseconds, and each switch of threads and each
+//! interrupt is a fence. Morrison and Afek, "Temporally Bounding TSO for Fence-Free Asymmetric Synchronization"
+//! (ASPLOS 2015), build on such a bound. A sleeper sleeps for at most [`UNORDERED_NAP`] at a time and then looks
+//! again; a lender that revokes waits for [`settle`].
 
 use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The longest sleep of a thread that [`heavy`] has not ordered with its wakers.
+pub const UNORDERED_NAP: Duration = Duration::from_millis(1);
+
+/// The time that [`settle`] waits: thousands of times as long as a store takes, and two to ten ticks of a kernel.
+const SETTLED_AFTER: Duration = Duration::from_millis(20);
 
 /// The way in which the two sides of a store-load race are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,24 +156,18 @@ pub fn full(left_out: bool) {
 }
 
 /// The fence of the rare side, a sleeper or a lender that revokes, between its own store and its load of
-/// the other side's word.
-pub fn heavy(kind: FenceKind) {
+/// the other side's word. Returns whether the other side is ordered as well: `false` if the kernel does not let this
+/// process call `membarrier` any more, see the module.
+#[must_use = "a caller that is not ordered with the other side has to rely on time"]
+pub fn heavy(kind: FenceKind) -> bool {
     #[cfg(not(loom))]
     {
         // SeqCst: see `light`; with membarrier it orders this thread's own store and load.
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
-        let command = match kind {
-            FenceKind::Asymmetric => Some(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED),
-            FenceKind::SharedAsymmetric => Some(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED),
-            FenceKind::Symmetric | FenceKind::SharedSymmetric => None,
-        };
-        if let Some(command) = command {
-            let done = membarrier(command);
-            assert!(
-                done,
-                "membarrier failed after it was registered: {}",
-                std::io::Error::last_os_error()
-            );
+        match kind {
+            FenceKind::Asymmetric => membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED),
+            FenceKind::SharedAsymmetric => membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED),
+            FenceKind::Symmetric | FenceKind::SharedSymmetric => true,
         }
     }
     #[cfg(loom)]
@@ -168,5 +176,18 @@ pub fn heavy(kind: FenceKind) {
         if !crate::sync::mutated!(NoHeavyFence) {
             loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
         }
+        true
     }
+}
+
+/// Waits until every store that another thread did before this call is visible, for a caller whom [`heavy`] has not
+/// ordered with the other side.
+///
+/// # Cost
+///
+/// 20 ms.
+#[cold]
+pub fn settle() {
+    std::thread::sleep(SETTLED_AFTER);
+    full(false);
 }

@@ -22,8 +22,11 @@
 //! **Invariant 3:** a value of the word is only ever compared. So odd bytes cost a sleeper its
 //! wake-up at worst, and its nap has an end. A waker that was killed after its swap and before its
 //! ring leaves a sleeper whose word says `AWAKE`: [`Parker::wake_any`] rings such a one as well.
+//!
+//! Where the kernel refuses the heavy fence to a process that relied on it, both looks may miss the other's store. The
+//! owner then sleeps for [`fence::UNORDERED_NAP`] at most, and looks again.
 
-use crate::fence::{self, FenceKind};
+use crate::fence::{self, FenceKind, UNORDERED_NAP};
 use crate::futex::FutexWord;
 use crate::line::Line;
 use crate::segment::Lines;
@@ -122,13 +125,17 @@ impl Parker {
         assert_ne!(token, AWAKE, "a token must differ from AWAKE");
         // Relaxed: the heavy fence orders it before the last look (Invariant 1).
         self.word.store(token, Ordering::Relaxed);
-        fence::heavy(kind);
+        let ordered = fence::heavy(kind);
         let found = if mutated!(NoLastLook) {
             None
         } else {
             last_look()
         };
         if found.is_none() {
+            let limit = match ordered {
+                true => limit,
+                false => Some(limit.map_or(UNORDERED_NAP, |limit| limit.min(UNORDERED_NAP))),
+            };
             self.futex_word
                 .sleep(&self.word, token, limit, kind.is_shared());
         }

@@ -2,4 +2,7 @@
 #![cfg(not(loom))]
 
 mod counting;
+mod denied;
 mod endpoint;
+#[path = "../../../wire/tests/it/sandbox.rs"]
+mod sandbox;

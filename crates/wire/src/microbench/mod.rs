@@ -48,7 +48,7 @@ pub fn clear_past_caches(into: &mut [u8]) {
 /// corecast_wire::microbench::heavy_fence();
 /// ```
 pub fn heavy_fence() {
-    crate::fence::heavy(crate::fence_kind());
+    let _ = crate::fence::heavy(crate::fence_kind());
 }
 
 #[cfg(test)]

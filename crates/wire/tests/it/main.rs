@@ -2,6 +2,8 @@
 #![cfg(not(loom))]
 
 mod asleep;
+mod denied;
 mod queue;
 mod queue_corrupt;
+mod sandbox;
 mod waits;

@@ -1,0 +1,65 @@
+//! Sleepers in a process that may not call `membarrier` any more, after threads that rely on it were started.
+
+use crate::sandbox::{by_itself, deny_membarrier};
+use crate::waits::ends;
+use corecast_wire::queue::{self, Options};
+use corecast_wire::{FenceKind, Line, Parker, Segment, WaitConfig, fence_kind, shared_fence_kind};
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn threads_that_sleep_are_woken_without_membarrier() {
+    by_itself(
+        "denied::threads_that_sleep_are_woken_without_membarrier",
+        || {
+            let options = Options {
+                wait_config: WaitConfig::PARK,
+                slots: 2,
+                ..Options::default()
+            };
+            let (mut here, mut there) = queue::pair(&options).unwrap();
+            let echo = thread::spawn(move || {
+                let mut word = [0; 8];
+                while there.receive(&mut word).is_ok() {
+                    there.send(&word).unwrap();
+                }
+            });
+            // Both threads have slept before.
+            let mut round = move |number: u64| {
+                here.send(&number.to_ne_bytes()).unwrap();
+                let mut word = [0; 8];
+                here.receive(&mut word).unwrap();
+                assert_eq!(u64::from_ne_bytes(word), number);
+            };
+            (0..100).for_each(&mut round);
+            if !deny_membarrier() {
+                println!("this system has no filters of system calls");
+            }
+            ends("an echo", move || (100..1000).for_each(&mut round));
+            echo.join().unwrap();
+        },
+    );
+}
+
+/// A thread that sleeps without a limit looks again nevertheless, as its waker may not have seen it.
+#[test]
+fn a_sleep_has_an_end_without_membarrier() {
+    by_itself("denied::a_sleep_has_an_end_without_membarrier", || {
+        let kinds = [fence_kind(), shared_fence_kind()];
+        if !deny_membarrier() {
+            println!("this system has no filters of system calls");
+            return;
+        }
+        for kind in kinds.into_iter().filter(|kind| kind.is_asymmetric()) {
+            ends(&format!("a sleep under {kind:?}"), move || {
+                let parker = Segment::one::<Line<Parker>>(None).unwrap();
+                for limit in [None, Some(Duration::from_secs(3600))] {
+                    assert_eq!(parker.park(1, kind, limit, || None::<()>), None);
+                }
+            });
+        }
+        let kind = FenceKind::Symmetric;
+        let parker = Segment::one::<Line<Parker>>(None).unwrap();
+        assert_eq!(parker.park(1, kind, None, || Some(3)), Some(3));
+    });
+}

@@ -1,0 +1,64 @@
+//! A process that enters a sandbox late: it may not call `membarrier` any more, after threads that rely on it were
+//! started. The tests of `corecast-transfer` use this file, too.
+
+use std::process::Command;
+
+/// Names the test that this process was started for.
+const TEST: &str = "CORECAST_TEST_SANDBOX";
+
+/// Runs `body` in a process that runs this test and nothing else: this program again.
+#[track_caller]
+pub(crate) fn by_itself(test: &str, body: impl FnOnce()) {
+    if std::env::var(TEST).is_ok_and(|told| told == test) {
+        return body();
+    }
+    let ended = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(TEST, test)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let complained = String::from_utf8_lossy(&ended.stderr);
+    assert!(
+        ended.status.success() && said.contains("1 passed"),
+        "{test}, {}: {said}{complained}",
+        ended.status
+    );
+}
+
+/// Denies `membarrier` to all threads of this process; `false` where the system has no such filters.
+pub(crate) fn deny_membarrier() -> bool {
+    let jump = |code: u32, jt, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    let number = libc::SYS_membarrier as u32;
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let mut filter = [
+        // The number of the call is the first word of what the filter sees.
+        jump(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        jump(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
+        jump(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
+        jump(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: integers; the process gives up privileges that it does not use.
+    let given_up = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } == 0;
+    // SAFETY: the program and its filter live until the call returns, which copies them.
+    let set = given_up
+        && unsafe {
+            libc::syscall(
+                libc::SYS_seccomp,
+                libc::SECCOMP_SET_MODE_FILTER,
+                libc::SECCOMP_FILTER_FLAG_TSYNC,
+                &raw const program,
+            )
+        } == 0;
+    // SAFETY: membarrier takes three integers; 0 asks for the commands that there are.
+    set && unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) } < 0
+}
