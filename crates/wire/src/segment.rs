@@ -40,6 +40,7 @@ pub use view::{LineRef, LineSlice};
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::sync::{AtomicU32, Ordering};
     use crate::{Flag, PAIR_BYTES};
 
     #[test]
@@ -61,6 +62,60 @@ mod tests {
         let error = segment.lines::<Flag>(2).unwrap_err().to_string();
         assert_eq!(error, "the segment has 128 bytes left, 256 are wanted");
         segment.lines::<Flag>(1).unwrap();
+    }
+
+    /// Numbers of lines whose bytes are more than a number of bytes can say, or than a segment has.
+    #[test]
+    fn lines_without_end_are_refused_and_take_nothing() {
+        let segment = Segment::new(4096, None).unwrap();
+        for count in [33, 1 << 56, 1 << 57, (1 << 57) + 1, 1 << 63, usize::MAX] {
+            let error = segment.lines::<Flag>(count).unwrap_err().to_string();
+            assert!(
+                error.starts_with("the segment has 4096 bytes left"),
+                "{error}"
+            );
+        }
+        for count in [1 << 57, usize::MAX] {
+            let bytes = Segment::bytes_for::<Flag>(count);
+            let said = match (Segment::new(bytes, None), Segment::reserve(bytes)) {
+                (Err(error), Err(_)) => error.to_string(),
+                made => panic!("{made:?}"),
+            };
+            assert!(said.contains(&format!("{bytes} bytes")), "{said}");
+        }
+        assert_eq!(segment.lines::<Flag>(32).unwrap().len(), 32);
+    }
+
+    /// A thread whose wishes are refused takes no lines from another one, and does not let it have lines twice.
+    #[test]
+    fn refused_lines_do_not_disturb_others() {
+        let segment = Segment::new(1 << 20, None).unwrap();
+        let (begun, done) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            let greedy = scope.spawn(|| {
+                while done.load(Ordering::Relaxed) == 0 {
+                    for count in [1 << 14, (1 << 57) - 1] {
+                        assert!(segment.lines::<Flag>(count).is_err());
+                    }
+                    begun.store(1, Ordering::Relaxed);
+                }
+            });
+            while begun.load(Ordering::Relaxed) == 0 && !greedy.is_finished() {
+                std::thread::yield_now();
+            }
+            let all = || {
+                let first = segment.lines::<Flag>(1)?;
+                for number in 1..1 << 13 {
+                    let line = segment.lines::<Flag>(1)?;
+                    line[0].raise(number);
+                    assert_eq!((first[0].seq(), line[0].seq()), (0, number));
+                }
+                Ok::<_, SegmentError>(())
+            };
+            let all = all();
+            done.store(1, Ordering::Relaxed);
+            all.unwrap();
+        });
     }
 
     #[test]

@@ -48,11 +48,17 @@ use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
 use crate::{FenceKind, Flag, Line};
 use std::sync::Arc;
 
-/// Bytes that a broadcast ring takes in its writer's segment, where each slot has `body_lines` body lines.
+/// Bytes that a broadcast ring takes in its writer's segment, where each slot has `body_lines` body lines; `usize::MAX`
+/// if they are more than that, which no segment has.
 pub const fn bytes(readers: usize, body_lines: usize) -> usize {
     Segment::bytes_for::<Slot>(RING_SLOTS)
-        + Segment::bytes_for::<BodyLine>(RING_SLOTS * body_lines)
-        + Segment::bytes_for::<Flag>(readers)
+        .saturating_add(Segment::bytes_for::<BodyLine>(all_lines(body_lines)))
+        .saturating_add(Segment::bytes_for::<Flag>(readers))
+}
+
+/// The body lines of all slots.
+const fn all_lines(body_lines: usize) -> usize {
+    body_lines.saturating_mul(RING_SLOTS)
 }
 
 /// The token by which a thread waits for a published message of broadcast ring number `number`, or for an
@@ -120,7 +126,7 @@ pub fn parts(
     assert!(readers > 0, "a notice has readers");
     let ring = Ring::new(
         memory.lines(RING_SLOTS)?,
-        memory.lines(RING_SLOTS * body_lines)?,
+        memory.lines(all_lines(body_lines))?,
     );
     assert!(
         ring.publish_bytes_max() < 1 << 16,

@@ -10,7 +10,7 @@ use crate::sync::UnsafeCell;
 /// two messages, and reductions of such messages are slower than those of loans.
 const LINES_PER_SLOT: usize = 8;
 
-/// The number of body lines of a queue with `slots` slots.
+/// The number of body lines of a queue with `slots` slots; `usize::MAX` if there are more than that, which no segment has.
 ///
 /// ```
 /// use corecast_wire::queue::{DEFAULT_SLOTS, body_lines, body_lines_for, message_bytes_max};
@@ -20,7 +20,7 @@ const LINES_PER_SLOT: usize = 8;
 /// assert_eq!(longest, body_lines(DEFAULT_SLOTS) as u64 / 4);
 /// ```
 pub const fn body_lines(slots: usize) -> usize {
-    LINES_PER_SLOT * slots
+    slots.saturating_mul(LINES_PER_SLOT)
 }
 
 /// Most body lines of one message: a quarter of the body. As the receiver gives back half of it at a time, the
@@ -217,6 +217,10 @@ mod tests {
 /// assert_eq!(corecast_wire::queue::message_bytes_max(64), 56 + 8192);
 /// ```
 pub const fn message_bytes_max(slots: usize) -> usize {
-    let longest = SLOT_PAYLOAD_BYTES + lines_max(slots) * LINE_BYTES;
-    if longest < LEN_MAX { longest } else { LEN_MAX }
+    let rest = lines_max(slots).saturating_mul(LINE_BYTES);
+    if rest < LEN_MAX - SLOT_PAYLOAD_BYTES {
+        SLOT_PAYLOAD_BYTES + rest
+    } else {
+        LEN_MAX
+    }
 }

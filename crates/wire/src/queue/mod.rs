@@ -133,9 +133,10 @@ pub fn queue(options: &Options) -> Result<(Sender, Receiver), SegmentError> {
 /// The number of the first queue among those that share parkers.
 pub const FIRST_LINK: u32 = 0;
 
-/// Bytes that a queue takes in its receiver's segment.
+/// Bytes that a queue takes in its receiver's segment; `usize::MAX` if they are more than that, which no segment has.
 pub const fn receiver_bytes(slots: usize) -> usize {
-    Segment::bytes_for::<Slot>(slots) + Segment::bytes_for::<BodyLine>(body_lines(slots))
+    let ring = Segment::bytes_for::<Slot>(slots);
+    ring.saturating_add(Segment::bytes_for::<BodyLine>(body_lines(slots)))
 }
 
 /// Bytes that a queue takes in its sender's segment.

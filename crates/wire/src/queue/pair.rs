@@ -46,7 +46,7 @@ pub struct QueuePair {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn pair(options: &Options) -> Result<(QueuePair, QueuePair), SegmentError> {
-    let bytes = receiver_bytes(options.slots) + sender_bytes();
+    let bytes = receiver_bytes(options.slots).saturating_add(sender_bytes());
     let end = |node| -> Result<_, SegmentError> {
         let wait_strategy = WaitStrategy::new(options.wait_config, Segment::one(node)?);
         Ok((wait_strategy, Segment::new(bytes, node)?))

@@ -17,14 +17,22 @@ impl Segment {
     pub fn lines<T: Lines>(self: &Arc<Self>, count: usize) -> Result<LineSlice<T>, SegmentError> {
         const { assert!(align_of::<T>() <= PAIR_BYTES && !std::mem::needs_drop::<T>()) };
         let wanted = Self::bytes_for::<T>(count);
-        // Relaxed: the counter hands out disjoint ranges; it publishes nothing.
-        let start = self.used.fetch_add(wanted as u64, Ordering::Relaxed) as usize;
-        if start + wanted > self.bytes {
-            self.used.fetch_sub(wanted as u64, Ordering::Relaxed);
-            let left = self.bytes.saturating_sub(start);
-            return Err(SegmentError::Full { left, wanted });
+        // All accesses are Relaxed: the counter hands out disjoint ranges, and publishes nothing. It never counts what
+        // is refused, so it stays within the segment.
+        let mut start = self.used.load(Ordering::Relaxed);
+        loop {
+            let left = self.bytes - start as usize;
+            if wanted > left {
+                return Err(SegmentError::Full { left, wanted });
+            }
+            let (set, not_set) = (Ordering::Relaxed, Ordering::Relaxed);
+            let end = start + wanted as u64;
+            match self.used.compare_exchange(start, end, set, not_set) {
+                Ok(_) => break,
+                Err(other) => start = other,
+            }
         }
-        Ok(self.view(start, count))
+        Ok(self.view(start as usize, count))
     }
 
     /// `count` values that begin `offset` bytes into the segment. Unlike [`Segment::lines`] this

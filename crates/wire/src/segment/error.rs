@@ -51,7 +51,7 @@ pub enum SegmentError {
     Addresses,
     /// The machine, or this process's share of it, has less memory than was asked for.
     #[error(
-        "{bytes} bytes of shared memory are wanted, {left} are left by {limit}; use fewer slots or ranks, or raise that limit"
+        "{bytes} bytes of memory are wanted, {left} are left by {limit}; use fewer slots or ranks, or raise that limit"
     )]
     Room {
         /// Bytes asked for.

@@ -4,6 +4,7 @@ use super::error::SegmentError;
 use super::lines::Lines;
 use super::numa;
 use super::placement::Placement;
+use super::room;
 use crate::line::PAIR_BYTES;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::ptr::NonNull;
@@ -15,6 +16,10 @@ use std::sync::Arc;
 const UNDECIDED: u32 = 0;
 const VIEWS: u32 = 1;
 const ADDRESSES: u32 = 2;
+
+/// Private memory of at least so many bytes is made only if the machine has them. Checking takes some file reads, as
+/// long as the system takes to clear some MiB.
+const CHECKED_FROM: usize = 64 << 20;
 
 /// Zeroed memory for lines; see the module.
 #[derive(Debug)]
@@ -42,9 +47,11 @@ impl Segment {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Map`]. A refused placement is no error: see [`Segment::placement`].
+    /// [`SegmentError::Map`]; [`SegmentError::Room`] where the kernel would promise more memory than there is, and end
+    /// this process when it is touched. A refused placement is no error: see [`Segment::placement`].
     pub fn new(bytes: usize, node: Option<u32>) -> Result<Arc<Self>, SegmentError> {
         let mut segment = Self::private(bytes, 0)?;
+        Self::check_room(segment.bytes)?;
         let (base, bytes) = (segment.base, segment.bytes);
         let requested = node.map(|node| (node, numa::prefer(base, bytes, node)));
         for page in (0..bytes).step_by(rustix::param::page_size()) {
@@ -239,9 +246,41 @@ impl Segment {
         numa::outcome(first, node, requested)
     }
 
-    /// Bytes that `count` lines of `T` take in a segment.
+    /// Bytes that `count` lines of `T` take in a segment; `usize::MAX` if they are more than that, which no segment has.
     pub const fn bytes_for<T: Lines>(count: usize) -> usize {
-        (count * size_of::<T>()).next_multiple_of(PAIR_BYTES)
+        let Some(bytes) = count.checked_mul(size_of::<T>()) else {
+            return usize::MAX;
+        };
+        match bytes.checked_next_multiple_of(PAIR_BYTES) {
+            Some(bytes) => bytes,
+            None => usize::MAX,
+        }
+    }
+
+    /// Checks that the machine, and the control groups of this process, have this much memory left. A segment is checked
+    /// when it is made. This is for callers that are about to make many, or to allocate as much in another way.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Room`].
+    ///
+    /// # Cost
+    ///
+    /// Some ten file reads from 64 MiB on, nothing below.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::Segment;
+    /// Segment::check_room(4096)?;
+    /// assert!(Segment::check_room(usize::MAX).is_err());
+    /// # Ok::<(), corecast_wire::SegmentError>(())
+    /// ```
+    pub fn check_room(bytes: usize) -> Result<(), SegmentError> {
+        match bytes < CHECKED_FROM {
+            true => Ok(()),
+            false => room::check(bytes, false),
+        }
     }
 
     /// The segment's length in bytes, a multiple of the page size.

@@ -1,9 +1,9 @@
 //! The memory that is left before the kernel kills a process for want of it.
 //!
 //! The kernel promises more than it has, and settles the difference with its OOM killer. So every
-//! limit is checked before shared memory is reserved: the machine's free memory, the control groups
-//! from this process's own up to the root, and the limit on file sizes, which ends a process by a
-//! signal. Nothing keeps others from taking the same memory a moment later; the aim is a sentence
+//! limit is checked before shared memory is reserved, or much private memory is touched: the machine's free
+//! memory, the control groups from this process's own up to the root, and for shared memory the limit on file
+//! sizes, which ends a process by a signal. Nothing keeps others from taking the same memory a moment later; the aim is a sentence
 //! instead of a kill in the ordinary case.
 
 use super::SegmentError;
@@ -17,8 +17,8 @@ struct LimitLeft {
 }
 
 /// Returns an error unless `bytes` more fit below every limit.
-pub(super) fn check(bytes: usize) -> Result<(), SegmentError> {
-    let mut found = vec![machine(""), file_size()];
+pub(super) fn check(bytes: usize, shared: bool) -> Result<(), SegmentError> {
+    let mut found = vec![machine(""), file_size().filter(|_| shared)];
     found.extend(groups("").into_iter().map(Some));
     let least = found.into_iter().flatten().min_by_key(|left| left.bytes);
     match least {
@@ -42,7 +42,7 @@ fn machine(root: &str) -> Option<LimitLeft> {
     })
 }
 
-/// The limit on file sizes, which holds for shared memory too.
+/// The limit on file sizes, which holds for shared memory too, as it is a file.
 fn file_size() -> Option<LimitLeft> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
     Some(LimitLeft {
@@ -233,8 +233,10 @@ mod tests {
 
     #[test]
     fn this_machine_has_some_memory_and_not_all() {
-        check(1 << 20).unwrap();
-        let error = check(usize::MAX >> 1).unwrap_err().to_string();
-        assert!(error.contains("are left by the "), "{error}");
+        for shared in [false, true] {
+            check(1 << 20, shared).unwrap();
+            let error = check(usize::MAX >> 1, shared).unwrap_err().to_string();
+            assert!(error.contains("are left by the "), "{error}");
+        }
     }
 }

@@ -51,7 +51,7 @@ impl Segment {
             }
         };
         let bytes = pages(bytes).ok_or(Errno::NOMEM).map_err(failed("map"))?;
-        room::check(bytes)?;
+        room::check(bytes, true)?;
         let file = create().map_err(failed("create a file in memory of"))?;
         rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(failed("keep to this user"))?;
         rustix::fs::ftruncate(&file, bytes as u64).map_err(failed("set aside"))?;
@@ -193,7 +193,7 @@ mod tests {
                 ),
                 "{said}"
             );
-            assert!(said.contains("bytes of shared memory"), "{said}");
+            assert!(said.contains(&format!("{bytes} bytes of")), "{said}");
         }
     }
 

@@ -5,7 +5,7 @@ use corecast_wire::queue::{
     self, Backend, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError, Sender,
     TAG_MAX, TryReceiveError, TrySendError,
 };
-use corecast_wire::{LINE_BYTES, Segment, WaitConfig};
+use corecast_wire::{LINE_BYTES, Segment, WaitConfig, broadcast_ring};
 use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
@@ -276,4 +276,55 @@ fn segments_too_small_for_a_queue_are_errors() {
         error.to_string(),
         "the segment has 4096 bytes left, 8192 are wanted"
     );
+}
+
+#[test]
+fn queues_without_end_are_refused() {
+    for slots in [1 << 63, 1 << 61, 1 << 58, 1 << 57, 1 << 46] {
+        let options = Options {
+            slots,
+            ..Options::default()
+        };
+        for error in [
+            queue::queue(&options).map(|_| ()).unwrap_err(),
+            queue::pair(&options).map(|_| ()).unwrap_err(),
+        ] {
+            let said = error.to_string();
+            assert!(
+                said.contains(" bytes") && said.contains("fewer slots"),
+                "{said}"
+            );
+        }
+        let memory = Segment::new(1 << 16, None).unwrap();
+        let error = queue::parts(slots, 0, &memory, &memory).unwrap_err();
+        assert!(error.to_string().starts_with("the segment has "), "{error}");
+        assert!(queue::message_bytes_max(slots) > 1 << 20);
+    }
+}
+
+/// Memory that a queue would fill at once is refused before the system has to kill a process for it.
+#[test]
+fn a_queue_of_more_than_the_machine_has_is_refused() {
+    let options = Options {
+        slots: 1 << 34,
+        ..Options::default()
+    };
+    // 9 TiB.
+    let error = queue::queue(&options).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("bytes"), "{error}");
+}
+
+#[test]
+fn broadcast_rings_without_end_are_refused() {
+    let memory = Segment::new(1 << 16, None).unwrap();
+    for (readers, body_lines) in [(1 << 57, 0), (usize::MAX, 1), (1 << 56, 4)] {
+        assert!(broadcast_ring::bytes(readers, body_lines) > 1 << 62);
+        let error = broadcast_ring::parts(0, (readers, body_lines), &memory).unwrap_err();
+        assert!(error.to_string().starts_with("the segment has "), "{error}");
+    }
+    for body_lines in [1 << 60, usize::MAX, 1 << 58] {
+        assert!(broadcast_ring::bytes(1, body_lines) > 1 << 62);
+        let error = broadcast_ring::parts(0, (1, body_lines), &memory).unwrap_err();
+        assert!(error.to_string().starts_with("the segment has "), "{error}");
+    }
 }
