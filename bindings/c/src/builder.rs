@@ -3,7 +3,7 @@
 use crate::memory::{give, numbers, word};
 use crate::status::{Refusal, StatusCode, entry};
 use crate::team::Team;
-use corecast::process::Address;
+use corecast::process::{Address, RANKS_MAX};
 use std::ffi::c_char;
 
 /// Makes teams. What it is not told it finds out: the machine, its costs, the plans. It keeps what it
@@ -139,6 +139,11 @@ pub unsafe extern "C" fn corecast_builder_enter(
             return Err(Refusal::invalid(format!(
                 "this process brings {count} ranks to a team of {size}: bring at least one, and no more \
                  than there are"
+            )));
+        }
+        if count > RANKS_MAX {
+            return Err(Refusal::invalid(format!(
+                "this process brings {count} ranks: it can bring {RANKS_MAX} at most"
             )));
         }
         // SAFETY: the caller's promise.

@@ -7,6 +7,7 @@ use corecast_model::CostError;
 use corecast_plan::PlanError;
 use corecast_process::EnterError;
 use corecast_team::TeamError;
+use corecast_wire::SegmentError;
 
 use crate::waiting::WaitingError;
 
@@ -91,6 +92,14 @@ pub enum Error {
     /// The costs are no valid cost model.
     #[error(transparent)]
     Costs(#[from] CostError),
+    /// There is not enough memory to choose plans for so many ranks.
+    #[error("a team of {ranks} ranks cannot be planned: {source}")]
+    Room {
+        /// The number of ranks.
+        ranks: usize,
+        /// How much memory is wanted, and how much is left.
+        source: SegmentError,
+    },
     /// The team's memory could not be made: no memory, an invalid number of slots, or too many
     /// ranks.
     #[error(transparent)]

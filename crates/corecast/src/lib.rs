@@ -82,8 +82,8 @@ pub use corecast_wire::{Placement, WaitConfig, WaitCosts};
 /// How processes of a team find each other, the variables that a launcher sets for them, and errors.
 pub mod process {
     pub use corecast_process::{
-        Address, CMA, EnterError, InheritError, RendezvousError, SegmentHeaderError, TEAM_FD,
-        TEAM_RANK, TEAM_SIZE,
+        Address, CMA, EnterError, InheritError, RANKS_MAX, RendezvousError, SegmentHeaderError,
+        TEAM_FD, TEAM_RANK, TEAM_SIZE,
     };
     pub use corecast_team::TransferPath;
 }

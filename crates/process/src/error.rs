@@ -33,6 +33,14 @@ pub enum EnterError {
     /// The plans could not be made.
     #[error("cannot plan for the team: {0}")]
     Plans(Box<dyn Error + Send + Sync>),
+    /// A rank that the team does not have was asked for.
+    #[error("rank {rank} is outside of a team of {size}: ranks count from 0 to the size less one")]
+    Outside {
+        /// The rank.
+        rank: usize,
+        /// Number of ranks of the team.
+        size: usize,
+    },
     /// Another process has taken the rank.
     #[error("rank {rank} is process {pid}'s already")]
     Taken {

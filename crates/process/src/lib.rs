@@ -28,7 +28,7 @@ mod transfer_path;
 pub use address::Address;
 pub use error::{EnterError, InheritError};
 pub use inherited::{Inherited, TEAM_FD, TEAM_RANK, TEAM_SIZE, inherited};
-pub use message::{Hello, VERSION};
+pub use message::{Hello, RANKS_MAX, VERSION};
 pub use process_group::ProcessGroup;
 pub use rendezvous::{Entered, RendezvousError, enter};
 pub use rendezvous_server::RendezvousServer;

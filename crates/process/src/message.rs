@@ -14,7 +14,7 @@
 pub const VERSION: u32 = corecast_wire::PROTOCOL_VERSION;
 
 /// Largest number of ranks that one process can bring.
-pub(crate) const RANKS_MAX: usize = 4096;
+pub const RANKS_MAX: usize = 4096;
 
 /// The word that requests any rank.
 const ANY: u32 = u32::MAX;

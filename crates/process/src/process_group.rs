@@ -79,10 +79,16 @@ impl ProcessGroup {
         E: Into<Box<dyn Error + Send + Sync>>,
     {
         options.check(size)?;
+        // A number that has no room in a message would become another one.
+        let number = |rank: usize| {
+            let number = u32::try_from(rank).ok().filter(|_| rank < size);
+            number.ok_or(EnterError::Outside { rank, size })
+        };
         let requests = requests
             .iter()
-            .map(|requested| requested.map(|rank| rank as u32));
-        let hello = Hello::new(size as u32, requests.collect());
+            .map(|requested| requested.map(number).transpose())
+            .collect::<Result<_, _>>()?;
+        let hello = Hello::new(size as u32, requests);
         let make = |_: &Hello| -> Result<OwnedFd, EnterError> {
             let plans = plans().map_err(|error| EnterError::Plans(error.into()))?;
             Self::found(&plans, options)
@@ -103,8 +109,12 @@ impl ProcessGroup {
     /// [`EnterError::Team`], [`EnterError::Segment`].
     pub fn found(plans: &Plans, options: &Options) -> Result<OwnedFd, EnterError> {
         options.check(plans.len())?;
-        let bytes = SegmentHeader::bytes(plans, &options.algorithms)
-            + shared_bytes(plans, options, options.is_oversubscribed(plans.len()));
+        let oversubscribed = options.is_oversubscribed(plans.len());
+        let bytes = SegmentHeader::bytes(plans, &options.algorithms).saturating_add(shared_bytes(
+            plans,
+            options,
+            oversubscribed,
+        )?);
         let (segment, fd) = Segment::shared(bytes)?;
         SegmentHeader::write(&segment, plans, options, shared_fence_kind())?;
         Ok(fd)
@@ -159,6 +169,10 @@ impl Assembly {
         let ours = shared_fence_kind();
         let (header, plans, options, fence) = SegmentHeader::read(&segment, size, options, ours)?;
         options.check(plans.len())?;
+        if let Some(&rank) = ranks.iter().find(|&&rank| rank >= plans.len()) {
+            let size = plans.len();
+            return Err(EnterError::Outside { rank, size });
+        }
         let wait_config = options.wait_config(plans.len());
         let from = SegmentHeader::bytes(&plans, &options.algorithms);
         let mut ranks = ranks.to_vec();

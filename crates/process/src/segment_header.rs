@@ -11,7 +11,7 @@ use corecast_collectives::Algorithms;
 use corecast_collectives::{BarrierPlan, Plans};
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Rounds, Tree};
-use corecast_team::Options;
+use corecast_team::{DEPTH_MAX, Options};
 use corecast_wire::queue::Backend;
 use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
 use std::sync::Arc;
@@ -230,7 +230,7 @@ impl SegmentHeader {
         }
         let options = Options {
             slots,
-            depth: word(word::DEPTH).min(1 << 16) as usize,
+            depth: word(word::DEPTH).min(DEPTH_MAX as u64) as usize,
             backend: match word(word::BACKEND) {
                 0 => Backend::Ump,
                 _ => Backend::FastForward,

@@ -24,6 +24,16 @@ pub enum TeamError {
     /// There are more ranks than an operation's history entry has room for.
     #[error("a team has at most {RANKS_MAX} ranks; {0} were asked for")]
     TooLarge(usize),
+    /// There can be more operations in flight than the team's lines have numbers for.
+    #[error(
+        "a member of this team can have at most {most} operations in flight; a depth of {depth} was asked for"
+    )]
+    Depth {
+        /// Operations in flight that were asked for.
+        depth: usize,
+        /// Most operations in flight of this team.
+        most: usize,
+    },
     /// No queue can have this number of slots.
     #[error("a queue has a power of two of slots, at least 2; {0} were asked for")]
     Slots(usize),

@@ -52,7 +52,7 @@ pub use failure::{Failure, Loss, RankActivity, Site};
 pub use hardware::Hardware;
 pub use member::{Await, Member, Overlap, OverlapError, Request, Synchrony, UnknownSynchrony};
 pub use operation::Operation;
-pub use options::Options;
+pub use options::{DEPTH_MAX, Options};
 pub use team::{OwnPart, Team};
 pub use team_memory::TeamMemory;
 pub use team_state::TeamState;

@@ -8,6 +8,9 @@ use corecast_wire::fiber::STACK_BYTES;
 use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
 use std::time::Duration;
 
+/// Most operations in flight of a member. Each of them takes hundreds of kilobytes.
+pub const DEPTH_MAX: usize = 1 << 16;
+
 /// The options of a team, besides its plans.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -33,7 +36,7 @@ pub struct Options {
     /// order of reduction then depends on the number of ranks alone.
     pub deterministic: bool,
     /// Operations that a member can have in flight at a time beside a blocking one, see
-    /// [`Member::overlap`](crate::Member::overlap).
+    /// [`Member::overlap`](crate::Member::overlap). At most [`DEPTH_MAX`].
     pub depth: usize,
     /// Bytes of the stack on which each operation in flight runs, users' operators included. Fewer than
     /// [`STACK_BYTES`](corecast_wire::fiber::STACK_BYTES) are as many as these. Processes of one team may differ.
@@ -49,12 +52,22 @@ pub struct Options {
 
 impl Options {
     /// Checks that a team of `size` ranks can have these options.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`].
     pub fn check(&self, size: usize) -> Result<(), TeamError> {
         if size > RANKS_MAX {
             return Err(TeamError::TooLarge(size));
         }
         if !self.slots.is_power_of_two() || self.slots < 2 {
             return Err(TeamError::Slots(self.slots));
+        }
+        if self.depth > DEPTH_MAX {
+            return Err(TeamError::Depth {
+                depth: self.depth,
+                most: DEPTH_MAX,
+            });
         }
         match &self.numa_nodes {
             Some(nodes) if nodes.len() != size => Err(TeamError::NumaNodes {

@@ -10,6 +10,7 @@ pub use sizes::shared_bytes;
 use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
 use crate::element::Element;
+use crate::error::TeamError;
 use crate::hardware::{self, CallContext, ContextHistories, Hardware, Link, NO_LINK, SharedLines};
 use crate::operation::{OpFingerprint, Operation};
 use crate::options::Options;
@@ -28,7 +29,7 @@ use corecast_wire::{
     Exchange, FenceKind, Line, LineRef, Parker, Placement, Segment, SegmentError, Signal,
     WaitConfig, WaitStrategy, fence_kind, stream,
 };
-use sizes::{EAGER_CHUNKS, MemoryKind, MemorySizes, bounce_buffer, rank_segments};
+use sizes::{EAGER_CHUNKS, MemoryKind, MemorySizes, bounce_buffer, check_numbers, rank_segments};
 use std::panic::Location;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -75,7 +76,7 @@ impl TeamMemory {
         plans: &Plans,
         wait_config: WaitConfig,
         options: &Options,
-    ) -> Result<Arc<Self>, SegmentError> {
+    ) -> Result<Arc<Self>, TeamError> {
         let owned = vec![true; plans.len()];
         let memory = MemoryKind::Private;
         let waits = (wait_config, options.is_oversubscribed(plans.len()));
@@ -86,7 +87,7 @@ impl TeamMemory {
     ///
     /// # Errors
     ///
-    /// [`SegmentError`], if the segment has no room for the lines.
+    /// [`TeamError::Segment`], if the segment has no room for the lines; [`TeamError::Depth`].
     pub fn shared(
         plans: &Plans,
         wait_config: WaitConfig,
@@ -94,7 +95,7 @@ impl TeamMemory {
         owned: &[usize],
         (segment, from, oversubscribed): (Arc<Segment>, usize, bool),
         fence: FenceKind,
-    ) -> Result<Arc<Self>, SegmentError> {
+    ) -> Result<Arc<Self>, TeamError> {
         let memory = MemoryKind::Shared(segment, from);
         let owned: Vec<bool> = (0..plans.len()).map(|rank| owned.contains(&rank)).collect();
         Self::build(
@@ -114,7 +115,7 @@ impl TeamMemory {
         owned: &[bool],
         memory: MemoryKind,
         fence: FenceKind,
-    ) -> Result<Arc<Self>, SegmentError> {
+    ) -> Result<Arc<Self>, TeamError> {
         // The limit for streaming copies is looked up now, because operations must not allocate.
         stream::above();
         let n = plans.len();
@@ -134,6 +135,7 @@ impl TeamMemory {
             options.deterministic,
             known,
         );
+        check_numbers(&edges, &groups, options.depth)?;
         let mut sizes = MemorySizes::new(&edges, &groups, n, options, shared);
         sizes.oversubscribed = oversubscribed;
         let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);
@@ -158,7 +160,7 @@ impl TeamMemory {
                 site_tables: rank_segments
                     .iter()
                     .map(|rank_segment| rank_segment.lines(SITES).map(CallSiteTable::new))
-                    .collect::<Result<_, _>>()?,
+                    .collect::<Result<_, SegmentError>>()?,
             }),
             false => None,
         };

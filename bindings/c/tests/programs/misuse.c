@@ -31,6 +31,25 @@ static void arguments(void) {
   REFUSED(corecast_builder_machine_file(builder, "\xFF"), CORECAST_STATUS_INVALID, "UTF-8");
   REFUSED(corecast_builder_enter(builder, "x", 2, NULL, 3, &team), CORECAST_STATUS_INVALID,
           "3 ranks to a team of 2");
+  /* Numbers whose memory no machine has, or whose bytes are more than a number can say. */
+  REFUSED(corecast_builder_enter(builder, "x", SIZE_MAX, NULL, SIZE_MAX, &team),
+          CORECAST_STATUS_INVALID, "4096 at most");
+  REFUSED(corecast_builder_enter(builder, "x", SIZE_MAX, NULL, 1, &team),
+          CORECAST_STATUS_UNBUILDABLE, "18446744073709551615 were asked for");
+  REFUSED(corecast_team_new(SIZE_MAX, &team), CORECAST_STATUS_UNBUILDABLE, "18446744073709551615");
+  REFUSED(corecast_team_new((size_t)1 << 40, &team), CORECAST_STATUS_UNBUILDABLE, "1099511627776");
+  REFUSED(corecast_team_new((size_t)1 << 24, &team), CORECAST_STATUS_UNBUILDABLE, "bytes of memory");
+  corecast_builder_t *endless;
+  OK(corecast_builder_new(&endless));
+  OK(corecast_builder_threads(endless, 2));
+  for (int shift = 36; shift < 64; shift++) {
+    OK(corecast_builder_slots(endless, (size_t)1 << shift));
+    REFUSED(corecast_builder_build(endless, &team), CORECAST_STATUS_UNBUILDABLE, " bytes");
+  }
+  OK(corecast_builder_slots(endless, 64));
+  OK(corecast_builder_depth(endless, SIZE_MAX));
+  REFUSED(corecast_builder_build(endless, &team), CORECAST_STATUS_UNBUILDABLE, "at most 65536");
+  corecast_builder_free(endless);
   OK(corecast_builder_cores(builder, "4095"));
   REFUSED(corecast_builder_build(builder, &team), CORECAST_STATUS_UNBUILDABLE, "4095");
 

@@ -11,6 +11,7 @@ use corecast_machine::{CpuList, Discovery};
 use corecast_model::profile::Mode;
 use corecast_plan::{Operation, PlanError, Tree};
 use corecast_team::Options;
+use corecast_wire::Segment;
 
 use super::{AskedThreads, Builder};
 use crate::choose::{Choice, Chooser, DecidedBy, Preferences, Races};
@@ -54,6 +55,16 @@ impl Builder {
     /// Finds everything but the plans. `size` is the number of ranks of a team of processes; it is `None` for
     /// threads.
     pub(super) fn draft(self, size: Option<usize>) -> Result<TeamDraft, Error> {
+        let counted = match &self.ranks {
+            None => size,
+            Some(AskedThreads::Count(ranks)) => Some(*ranks),
+            Some(AskedThreads::Cores(_)) => None,
+        };
+        if let Some(ranks) = counted {
+            // Whatever is made below is as long as there are ranks, or as the square of that.
+            self.options.check(ranks)?;
+            check_room(ranks)?;
+        }
         let here = corecast_machine::discover();
         let machine = &here.machine;
         let rank_pus = match &self.ranks {
@@ -239,6 +250,17 @@ impl TeamDraft {
         }
         team
     }
+}
+
+/// Bytes for each pair of ranks while the plans are chosen: four costs, and those of the candidates. Between 500 and
+/// 3000 ranks it was 130 to 210 (2-core KVM guest, November 2026).
+const PAIR_BYTES: usize = 192;
+
+/// Checks that there is memory to plan for so many ranks.
+fn check_room(ranks: usize) -> Result<(), Error> {
+    let pairs = ranks.saturating_mul(ranks);
+    Segment::check_room(pairs.saturating_mul(PAIR_BYTES))
+        .map_err(|source| Error::Room { ranks, source })
 }
 
 fn barrier_plan(choice: &Choice) -> Result<BarrierPlan, PlanError> {

@@ -127,6 +127,16 @@ fn what_does_not_fit_is_refused_in_words() {
     assert!(text(builder(), 2, &[]).contains("a process brings at least one"));
     let rooted = text(builder().root(7), 2, &[None]);
     assert!(rooted.contains("root 7 is outside"), "{rooted}");
+    // Numbers that are others in 32 bits.
+    for rank in [2, (1 << 32) | 1, u32::MAX as usize, usize::MAX] {
+        let said = text(builder(), 2, &[Some(rank), Some(0)]);
+        let expected = format!("rank {rank} is outside of a team of 2");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    for size in [(1 << 32) + 2, usize::MAX] {
+        let said = text(builder(), size, &[Some(0), Some(1)]);
+        assert!(said.contains(&size.to_string()), "{said}");
+    }
     let impatient = builder().join_limit(Duration::from_millis(50));
     let missing = text(impatient, 2, &[Some(1)]);
     assert!(missing.contains("nobody has come for rank 0"), "{missing}");

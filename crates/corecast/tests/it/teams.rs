@@ -261,6 +261,42 @@ fn impossible_teams_are_refused_with_what_was_asked() {
     }
 }
 
+/// Numbers whose memory no machine has, or whose bytes are more than a number can say.
+#[test]
+fn teams_without_end_are_refused() {
+    let of = |slots| builder().threads(2).slots(slots);
+    for (builder, parts) in [
+        (
+            builder().threads(1 << 24),
+            ["of 16777216 ranks", " bytes of memory"],
+        ),
+        (
+            builder().threads((1 << 24) + 1),
+            ["at most 16777216", "16777217"],
+        ),
+        (
+            builder().threads(1 << 40),
+            ["at most 16777216", "1099511627776"],
+        ),
+        (
+            builder().threads(usize::MAX),
+            ["at most 16777216", "18446744073709551615"],
+        ),
+        (of(1 << 40), [" bytes", "fewer slots"]),
+        (of(1 << 57), [" bytes", "fewer slots"]),
+        (of(1 << 58), [" bytes", "fewer slots"]),
+        (of(1 << 61), [" bytes", "fewer slots"]),
+        (of(1 << 63), [" bytes", "fewer slots"]),
+        (
+            builder().threads(2).depth(usize::MAX),
+            ["at most 65536", "18446744073709551615"],
+        ),
+    ] {
+        let said = builder.build().unwrap_err().to_string();
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+    }
+}
+
 #[test]
 fn users_bring_their_own_threads() {
     let team = builder().threads(2).build().unwrap();

@@ -8,7 +8,8 @@ use crate::own_process::WATCHDOG;
 use asleep::{Number, Sleeper};
 use corecast_collectives::{Collective, Parts, Plans};
 use corecast_plan::{Pattern, Tree};
-use corecast_team::{Failure, JoinError, Loss, Member, Options, Team};
+use corecast_process::ProcessGroup;
+use corecast_team::{DEPTH_MAX, Failure, JoinError, Loss, Member, Options, Team};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -597,4 +598,32 @@ fn whoever_goes_on_after_a_refused_length_is_named_with_its_next_operation() {
             assert!(said.contains(words), "{pattern}: {said}");
         }
     }
+}
+
+/// No process of a team can have such ranks.
+#[test]
+fn ranks_outside_of_a_team_of_processes_are_refused() {
+    let machine = corecast_model::synthetic("core:2").unwrap();
+    let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
+    let options = Options::default();
+    let memory = ProcessGroup::found(&plans, &options).unwrap();
+    for rank in [2, (1 << 32) | 1, usize::MAX] {
+        let error = ProcessGroup::attach(&memory, &[0, rank], &options).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.starts_with(&format!("rank {rank} is outside of a team of 2")),
+            "{said}"
+        );
+    }
+    let options = Options {
+        depth: DEPTH_MAX + 1,
+        ..Options::default()
+    };
+    let said = ProcessGroup::found(&plans, &options)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.contains("at most 65536") && said.contains("65537"),
+        "{said}"
+    );
 }

@@ -1,6 +1,7 @@
 //! How much memory each rank of a team takes in each operation context, and the segments that hold it.
 
 use crate::call_sites::SITES;
+use crate::error::TeamError;
 use crate::hardware;
 use crate::options::Options;
 use crate::record::RECORD_LINES;
@@ -69,13 +70,11 @@ impl MemorySizes {
 
     /// Bytes for one rank in one operation context.
     fn rank_segment(&self, context: usize, rank: usize) -> usize {
-        let link = queue::receiver_bytes(self.slots(context))
-            + queue::sender_bytes()
-            + Segment::bytes_for::<Exchange>(1)
-            + bulk::link_bytes();
-        let mut bytes = Segment::bytes_for::<OpHistory>(1)
-            + self.degrees[rank] * link
-            + self.lines[context.min(1)][rank];
+        // Callers choose the slots, so whatever is made of them saturates, and no memory is that long.
+        let link = queue::receiver_bytes(self.slots(context)).saturating_add(
+            queue::sender_bytes() + Segment::bytes_for::<Exchange>(1) + bulk::link_bytes(),
+        );
+        let mut bytes = Segment::bytes_for::<OpHistory>(1) + self.lines[context.min(1)][rank];
         if context == 0 {
             bytes += Segment::bytes_for::<Line<Parker>>(1);
             if rank == 0 {
@@ -88,9 +87,16 @@ impl MemorySizes {
                 }
             }
         }
+        bytes += match self.shared {
+            true => bounce_buffer(self.degrees[rank]).0,
+            false => EAGER_CHUNKS * self.eager_chunk(context),
+        };
+        let bytes = bytes.saturating_add(self.degrees[rank].saturating_mul(link));
         match self.shared {
-            true => (bytes + bounce_buffer(self.degrees[rank]).0).next_multiple_of(PAGE_BYTES),
-            false => bytes + EAGER_CHUNKS * self.eager_chunk(context),
+            true => bytes
+                .checked_next_multiple_of(PAGE_BYTES)
+                .unwrap_or(usize::MAX),
+            false => bytes,
         }
     }
 
@@ -104,14 +110,22 @@ impl MemorySizes {
         }
     }
 
+    /// Bytes for all ranks in one operation context.
     fn context(&self, context: usize) -> usize {
         (0..self.degrees.len())
             .map(|rank| self.rank_segment(context, rank))
-            .sum()
+            .fold(0, usize::saturating_add)
     }
 
-    fn all(&self) -> usize {
-        self.context(0) + self.depth * self.context(1)
+    /// Bytes of all operation contexts before this one.
+    fn before(&self, context: usize) -> usize {
+        match context.checked_sub(1) {
+            None => 0,
+            Some(in_flight) => self
+                .context(1)
+                .saturating_mul(in_flight)
+                .saturating_add(self.context(0)),
+        }
     }
 }
 
@@ -156,12 +170,44 @@ const IN_FLIGHT_SLOTS: usize = 16;
 /// processes compute the same offsets.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Bytes that a team of processes takes in its segment, without the segment header.
-pub fn shared_bytes(plans: &Plans, options: &Options, oversubscribed: bool) -> usize {
+/// Bytes that a team of processes takes in its segment, without the segment header; `usize::MAX` if they are more than
+/// that, which no segment has.
+///
+/// # Errors
+///
+/// [`TeamError::Depth`].
+pub fn shared_bytes(
+    plans: &Plans,
+    options: &Options,
+    oversubscribed: bool,
+) -> Result<usize, TeamError> {
     let n = plans.len();
     let edges = edges(plans, n <= MESH_RANKS_MAX);
     let layout = Layout::new(plans, &options.algorithms, (None, oversubscribed));
-    MemorySizes::new(&edges, &layout.groups, n, options, true).all()
+    check_numbers(&edges, &layout.groups, options.depth)?;
+    let sizes = MemorySizes::new(&edges, &layout.groups, n, options, true);
+    Ok(sizes.before(options.depth + 1))
+}
+
+/// Largest number of links in each direction, and of shared lines, of all operation contexts: each has tokens of its
+/// own, see [`queue::parts`].
+const NUMBERS_MAX: usize = 1 << 28;
+
+/// Checks that all links and shared lines of a team have numbers, where `depth` operations can be in flight.
+pub(super) fn check_numbers(
+    edges: &[(usize, usize)],
+    groups: &Groups,
+    depth: usize,
+) -> Result<(), TeamError> {
+    let lines = groups.rings().len() + groups.counters().len() + groups.counter_barriers().len();
+    let most = NUMBERS_MAX / (2 * edges.len()).max(lines).max(1);
+    match depth < most {
+        true => Ok(()),
+        false => Err(TeamError::Depth {
+            depth,
+            most: most.saturating_sub(1),
+        }),
+    }
 }
 
 /// Memory for each rank in one operation context.
@@ -171,12 +217,14 @@ pub(super) fn rank_segments(
     sizes: &MemorySizes,
     context: usize,
 ) -> Result<Vec<Arc<Segment>>, SegmentError> {
-    let mut at = match (memory, context) {
-        (MemoryKind::Private, _) => 0,
-        (MemoryKind::Shared(_, from), 0) => *from,
-        (MemoryKind::Shared(_, from), _) => {
-            from + sizes.context(0) + (context - 1) * sizes.context(1)
+    let mut at = match memory {
+        MemoryKind::Private if context == 0 => {
+            // Each of many segments may be small.
+            Segment::check_room(sizes.context(0))?;
+            0
         }
+        MemoryKind::Private => 0,
+        MemoryKind::Shared(_, from) => from.saturating_add(sizes.before(context)),
     };
     let rank_segment = |(rank, &node): (usize, &Option<u32>)| {
         let bytes = sizes.rank_segment(context, rank);
@@ -191,7 +239,7 @@ pub(super) fn rank_segments(
                 Ok(rank_segment)
             }
             MemoryKind::Shared(segment, _) => {
-                at += bytes;
+                at = at.saturating_add(bytes);
                 segment.part(at - bytes, bytes, node)
             }
         }
