@@ -179,7 +179,7 @@ impl Builder {
         self
     }
 
-    /// Operations that a member can have in flight at a time, see [`Member::overlap`]; 8 by default.
+    /// Operations that a member can have in flight at a time, see [`Member::overlap`]; 8 by default, 65,536 at most.
     ///
     /// [`Member::overlap`]: crate::Member::overlap
     ///

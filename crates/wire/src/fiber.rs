@@ -6,7 +6,7 @@
 //! for the event on its own stack, so a check in vain costs no change of stacks.
 //!
 //! **Invariant 1:** what a job borrows outlives [`scope`], and no fiber outlives it either: a fiber that has not
-//! ended by then is unwound. **Invariant 2:** a fiber runs on the thread that entered the scope, because nothing
+//! ended by then is unwound, whatever the others do when they are, and none is started from then on. **Invariant 2:** a fiber runs on the thread that entered the scope, because nothing
 //! in it can be sent. **Invariant 3:** the `ready` closure of a suspended fiber lies on the fiber's stack, and
 //! is taken out of its slot before the fiber goes on or is unwound.
 
@@ -19,6 +19,7 @@ use stack::GuardedStack;
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -121,6 +122,8 @@ impl Stacks {
 /// The fibers of one [`scope`].
 pub struct Fibers<'scope, 'env: 'scope> {
     slots: &'scope [FiberSlot],
+    /// Whether the scope unwinds its fibers, and no other one may be started.
+    is_over: Cell<bool>,
     scope: PhantomData<Cell<&'scope ()>>,
     env: PhantomData<Cell<&'env ()>>,
 }
@@ -200,28 +203,30 @@ pub fn scope<'env, R>(
     body: impl for<'scope> FnOnce(&'scope Fibers<'scope, 'env>) -> R,
 ) -> R {
     // Unwinds the fibers that have not ended, also when `body` panics (Invariant 1).
-    struct End<'a>(&'a [FiberSlot]);
-    impl Drop for End<'_> {
+    struct End<'a, 'b>(&'a [FiberSlot], &'b Cell<bool>);
+    impl Drop for End<'_, '_> {
         fn drop(&mut self) {
+            self.1.set(true);
+            let mut first = None;
             for slot in self.0 {
-                slot.ready.set(None);
-                // SAFETY: no fiber is running, or this could not be: none has a reference to its run.
-                if let Some(mut run) = unsafe { &mut *slot.run.get() }.take() {
-                    // A value that is dropped on this fiber's stack must not suspend another fiber.
-                    let _restore = Restore(CURRENT.replace(std::ptr::null()));
-                    run.force_unwind();
-                    slot.stack.set(Some(run.into_stack()));
-                }
+                // A job can go on after it was unwound, and panic. The fibers after it are unwound nevertheless.
+                let unwound = catch_unwind(AssertUnwindSafe(|| slot.unwind()));
+                first = first.or(unwound.err());
+            }
+            if let (Some(panic), false) = (first, std::thread::panicking()) {
+                resume_unwind(panic);
             }
         }
     }
     let slots = &*stacks.0;
-    let _end = End(slots);
     let fibers = Fibers {
         slots,
+        is_over: Cell::new(false),
         scope: PhantomData,
         env: PhantomData,
     };
+    // It is dropped before `fibers`, to which values that it drops may refer.
+    let _end = End(slots, &fibers.is_over);
     body(&fibers)
 }
 
@@ -235,12 +240,13 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// If that fiber is running another job, or with the job's own panic.
+    /// If that fiber is running another job, if the scope is over and unwinds its fibers, or with the job's own panic.
     ///
     /// # Cost
     ///
     /// No allocation: the job is moved onto the stack that it runs on.
     pub fn start(&'scope self, slot: usize, job: impl FnOnce() + 'scope) -> bool {
+        assert!(!self.is_over.get(), "the scope of the fibers is over");
         let place = &self.slots[slot];
         let stack = place.stack.take();
         let stack = stack.unwrap_or_else(|| panic!("fiber {slot} is running another job"));
@@ -292,6 +298,19 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
 }
 
 impl FiberSlot {
+    /// Unwinds the fiber in this slot, if it has not ended.
+    fn unwind(&self) {
+        self.ready.set(None);
+        // SAFETY: no fiber of this scope is running, but those that this one may resume while it is unwound, which are
+        // in other slots: none has a reference to its run.
+        if let Some(mut run) = unsafe { &mut *self.run.get() }.take() {
+            // A value that is dropped on this fiber's stack must not suspend another fiber.
+            let _restore = Restore(CURRENT.replace(std::ptr::null()));
+            run.force_unwind();
+            self.stack.set(Some(run.into_stack()));
+        }
+    }
+
     /// Runs the fiber in this slot, which is suspended or new, until it suspends or ends. Returns whether it has
     /// ended.
     fn go(&self) -> bool {

@@ -158,26 +158,27 @@ impl OpHistory {
 }
 
 impl LineRef<OpHistory> {
-    /// [`OpHistory::entry_at`] with the call site itself; `None` where other processes write the operation history,
-    /// whose call sites are not in this one.
+    /// [`OpHistory::entry_at`] with the call site itself; `None` where something else may write the operation history:
+    /// other processes, whose call sites are not in this one, or whoever has a view of its segment
+    /// ([`Segment::at`](crate::Segment::at)). From now on nobody gets one.
     pub fn read_at(&self, seq: u32) -> Option<(Entry, &'static Location<'static>)> {
         let (entry, word) = self.entry_at(seq)?;
         Some((entry, self.locate(word)?))
     }
 
-    /// The call site that was recorded last; `None` before there is one, or where other processes write the
-    /// operation history.
+    /// The call site that was recorded last; `None` before there is one, and in the cases of
+    /// [`read_at`](Self::read_at).
     pub fn joined_at(&self) -> Option<&'static Location<'static>> {
         self.locate(self.joined_word())
     }
 
     fn locate(&self, word: u64) -> Option<&'static Location<'static>> {
-        if self.segment().is_shared() {
+        if !self.segment().keep_for_addresses() {
             return None;
         }
-        // SAFETY: no other process can write this memory, so the word is 0 or was stored by
-        // `AtomicSite::store` from a reference that lives for ever; a location is immutable, so no
-        // ordering is needed to read it.
+        // SAFETY: no other process can write this memory, and no view lies over it, so the word is 0 or was stored
+        // by `AtomicSite::store` from a reference that lives for ever; a location is immutable, so no ordering is
+        // needed to read it.
         unsafe { core::ptr::with_exposed_provenance::<Location<'static>>(word as usize).as_ref() }
     }
 }

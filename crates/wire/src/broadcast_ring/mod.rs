@@ -42,10 +42,11 @@ pub use slot::{RING_PAYLOAD_BYTES, RING_SLOTS};
 pub use writer::Writer;
 
 use crate::park::Parker;
-use crate::queue::Slot;
 use crate::queue::body::BodyLine;
+use crate::queue::{Slot, take};
 use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
 use crate::{FenceKind, Flag, Line};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Bytes that a broadcast ring takes in its writer's segment, where each slot has `body_lines` body lines; `usize::MAX`
@@ -72,13 +73,16 @@ pub const fn room_token(number: u32) -> u32 {
     8 * number + 7
 }
 
-/// The memory of a broadcast ring without its ends. Each process that shares it makes its own ends.
+/// The memory of a broadcast ring without its ends, each of which can be taken once. Each process that shares it takes
+/// its own ends.
 #[derive(Debug)]
 pub struct Parts {
     ring: Ring,
     /// The number of messages that each reader has given back.
     read: LineSlice<Flag>,
     number: u32,
+    writer: Cell<bool>,
+    readers: Box<[Cell<bool>]>,
 }
 
 /// Takes the memory of a broadcast ring in `memory`, the writer's. No other broadcast ring or arrival counter that
@@ -133,17 +137,24 @@ pub fn parts(
         "{body_lines} body lines"
     );
     let read = memory.lines(readers)?;
-    Ok(Parts { ring, read, number })
+    Ok(Parts {
+        ring,
+        read,
+        number,
+        writer: Cell::new(false),
+        readers: vec![Cell::new(false); readers].into(),
+    })
 }
 
 impl Parts {
-    /// The writing end, of which there must be one. `bells` are where the readers sleep, in order.
+    /// The writing end. `bells` are where the readers sleep, in order.
     ///
     /// # Panics
     ///
-    /// If there are not as many bells as readers.
+    /// If there are not as many bells as readers, or it was taken before.
     pub fn writer(&self, bells: &[LineRef<Line<Parker>>], fence: FenceKind) -> Writer {
         assert_eq!(bells.len(), self.read.len(), "a bell for each reader");
+        take(&self.writer, "writing end of this broadcast ring");
         Writer::new(
             (self.ring.clone(), self.read.clone()),
             bells.into(),
@@ -152,12 +163,13 @@ impl Parts {
         )
     }
 
-    /// The end of reader number `index`, of which there must be one. `bell` is where the writer sleeps.
+    /// The end of reader number `index`. `bell` is where the writer sleeps.
     ///
     /// # Panics
     ///
-    /// If there is no such reader.
+    /// If there is no such reader, or its end was taken before.
     pub fn reader(&self, index: usize, bell: &LineRef<Line<Parker>>, fence: FenceKind) -> Reader {
+        take(&self.readers[index], "end of this reader");
         Reader::new(
             (self.ring.clone(), self.read.get(index)),
             bell.clone(),

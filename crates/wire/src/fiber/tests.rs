@@ -201,3 +201,70 @@ fn a_guard_lies_below_each_stack() {
     }
     assert!(Stacks::for_operators(1, usize::MAX).is_err());
 }
+
+/// Values that are dropped while a fiber is unwound may look at the fibers of the scope and resume them, but start
+/// none: nobody would unwind it.
+#[test]
+fn what_is_unwound_uses_fibers_that_are_there_still() {
+    struct Looks<'s, 'e, 'r> {
+        fibers: &'s Fibers<'s, 'e>,
+        seen: &'r RefCell<Vec<(usize, bool, bool)>>,
+    }
+    impl Drop for Looks<'_, '_, '_> {
+        fn drop(&mut self) {
+            let fibers = self.fibers;
+            let start = || fibers.start(0, || ());
+            let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(start));
+            let seen = (
+                fibers.count(),
+                started.is_ok(),
+                fibers.resume(2, Look::Quick),
+            );
+            self.seen.borrow_mut().push(seen);
+        }
+    }
+    let seen = RefCell::new(Vec::new());
+    let (steps, mut stacks) = (Cell::new(0), Stacks::new(3).unwrap());
+    scope(&mut stacks, |fibers| {
+        for slot in 0..3 {
+            let (seen, steps) = (&seen, &steps);
+            let ended = fibers.start(slot, move || {
+                let _looks = (slot == 1).then(|| Looks { fibers, seen });
+                suspend_until(|_| true);
+                steps.set(steps.get() + slot);
+            });
+            assert!(!ended);
+        }
+    });
+    assert_eq!(seen.into_inner(), [(3, false, true)]);
+    assert_eq!((steps.get(), stacks.count()), (2, 3));
+}
+
+/// A job that goes on in spite of being unwound, and panics, keeps no other fiber from being unwound.
+#[test]
+fn a_panic_while_one_is_unwound_leaves_no_other_behind() {
+    let dropped = Cell::new(0);
+    let mut stacks = Stacks::new(3).unwrap();
+    let run = || {
+        scope(&mut stacks, |fibers| {
+            fibers.start(0, || {
+                let wait = || suspend_until(|_| true);
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(wait));
+                panic!("on purpose");
+            });
+            for slot in 1..3 {
+                let counted = Counted(&dropped);
+                fibers.start(slot, move || {
+                    let _counted = counted;
+                    suspend_until(|_| true);
+                });
+            }
+        });
+    };
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+    let said = *caught.unwrap_err().downcast::<&str>().unwrap();
+    assert_eq!((said, dropped.get()), ("on purpose", 2));
+    scope(&mut stacks, |fibers| {
+        assert!(fibers.start(1, || ()) && fibers.start(2, || ()));
+    });
+}

@@ -82,3 +82,28 @@ fn presence_is_told() {
     }
     assert!(history.joined_at().is_some());
 }
+
+/// Words that overlap an operation history could hold any address.
+#[test]
+fn addresses_that_anybody_could_write_are_not_followed() {
+    let segment = crate::Segment::new(4096, None).unwrap();
+    let words = segment.at::<crate::Words>(0, 1).unwrap();
+    for history in [
+        segment.at::<OpHistory>(0, 1).unwrap().get(0),
+        segment.lines::<OpHistory>(1).unwrap().get(0),
+    ] {
+        history.set_presence(Presence::Present, Some(Location::caller()));
+        history.enter(Entry { seq: 1, what: 7 }, Location::caller());
+        assert_eq!((history.joined_at(), history.read_at(1)), (None, None));
+    }
+    for word in 0..crate::WORDS {
+        words[0].set(word, 0xdead_beef);
+    }
+    let own = crate::Segment::new(4096, None).unwrap();
+    let history = own.lines::<OpHistory>(1).unwrap().get(0);
+    let site = Location::caller();
+    history.set_presence(Presence::Present, Some(site));
+    assert_eq!(history.joined_at(), Some(site));
+    // From now on nobody gets a view of this memory.
+    assert!(own.at::<crate::Words>(0, 1).is_err());
+}

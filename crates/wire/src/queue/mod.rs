@@ -61,6 +61,7 @@ use crate::{WaitConfig, WaitStrategy};
 use body::BodyLine;
 pub(crate) use header::Slot;
 use shared::{Ack, QueueMemory, Tokens};
+use std::cell::Cell;
 
 /// The options of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,11 +169,28 @@ pub fn join(
     ))
 }
 
-/// The memory of a queue without its ends. Of two processes that share it, each makes its own end.
+/// The memory of a queue without its ends, each of which can be taken once. Of two processes that share it, each takes
+/// its own end.
 #[derive(Debug)]
 pub struct Parts {
     memory: QueueMemory,
     tokens: Tokens,
+    sender: Cell<bool>,
+    receiver: Cell<bool>,
+}
+
+/// Notes that an end is taken.
+///
+/// # Panics
+///
+/// If it was taken before: the ends of a queue or broadcast ring are alone with slots that they have not handed over,
+/// and two of one kind would not be.
+#[track_caller]
+pub(crate) fn take(taken: &Cell<bool>, end: &str) {
+    assert!(
+        !taken.replace(true),
+        "the {end} was taken before, and there is one"
+    );
 }
 
 /// Takes the memory of a queue; see [`join`].
@@ -201,27 +219,39 @@ pub fn parts(
             ack: sender_memory.lines(1)?.get(0),
         },
         tokens: tokens(link),
+        sender: Cell::new(false),
+        receiver: Cell::new(false),
     })
 }
 
 impl Parts {
-    /// The sending end, of which there must be one.
+    /// The sending end.
+    ///
+    /// # Panics
+    ///
+    /// If it was taken before.
     pub fn sender(
         &self,
         backend: Backend,
         sender: &WaitStrategy,
         receiver: &WaitStrategy,
     ) -> Sender {
+        take(&self.sender, "sending end of this queue");
         Sender::new(backend, self.memory.clone(), sender, receiver, self.tokens)
     }
 
-    /// The receiving end, of which there must be one.
+    /// The receiving end.
+    ///
+    /// # Panics
+    ///
+    /// If it was taken before.
     pub fn receiver(
         &self,
         backend: Backend,
         receiver: &WaitStrategy,
         sender: &WaitStrategy,
     ) -> Receiver {
+        take(&self.receiver, "receiving end of this queue");
         Receiver::new(backend, self.memory.clone(), receiver, sender, self.tokens)
     }
 }

@@ -5,7 +5,7 @@ use corecast_wire::queue::{
     self, Backend, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError, Sender,
     TAG_MAX, TryReceiveError, TrySendError,
 };
-use corecast_wire::{LINE_BYTES, Segment, WaitConfig, broadcast_ring};
+use corecast_wire::{LINE_BYTES, Segment, WaitConfig, WaitStrategy, broadcast_ring};
 use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
@@ -327,4 +327,41 @@ fn broadcast_rings_without_end_are_refused() {
         let error = broadcast_ring::parts(0, (1, body_lines), &memory).unwrap_err();
         assert!(error.to_string().starts_with("the segment has "), "{error}");
     }
+}
+
+/// Two senders would write the same slot at the same time.
+#[test]
+fn each_end_can_be_taken_once() {
+    let memory = Segment::new(1 << 16, None).unwrap();
+    let parts = queue::parts(4, 0, &memory, &memory).unwrap();
+    let [one, other] =
+        [(); 2].map(|()| WaitStrategy::new(WaitConfig::PARK, Segment::one(None).unwrap()));
+    let ends = (
+        parts.sender(Backend::Ump, &one, &other),
+        parts.receiver(Backend::Ump, &other, &one),
+    );
+    taken(|| parts.sender(Backend::Ump, &one, &other));
+    taken(|| parts.receiver(Backend::Ump, &other, &one));
+    drop(ends);
+    taken(|| parts.sender(Backend::Ump, &one, &other));
+
+    let kind = corecast_wire::fence_kind();
+    let bells = [one.parker().clone(), other.parker().clone()];
+    let parts = broadcast_ring::parts(0, (2, 1), &memory).unwrap();
+    let ends = (
+        parts.writer(&bells, kind),
+        [0, 1].map(|index| parts.reader(index, &bells[0], kind)),
+    );
+    taken(|| parts.writer(&bells, kind));
+    taken(|| parts.reader(0, &bells[0], kind));
+    taken(|| parts.reader(1, &bells[0], kind));
+    drop(ends);
+}
+
+/// Asserts that an end was taken before.
+#[track_caller]
+fn taken<T>(end: impl FnOnce() -> T) {
+    let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(end)).map(|_| ());
+    let said = *end.unwrap_err().downcast::<String>().unwrap();
+    assert!(said.contains("was taken before"), "{said}");
 }
