@@ -1,6 +1,7 @@
 //! Bounce buffers: memory that other processes see. Data that are lent to them are copied there first.
 
 use crate::descriptor::{DESCRIPTORS, DescriptorFields};
+use corecast_wire::sync::{AtomicU32, Ordering};
 use corecast_wire::{LineSlice, Lines, Segment, SegmentError};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -19,9 +20,14 @@ unsafe impl Send for BounceLine {}
 // SAFETY: integers: zero is their default, any bit pattern is valid, no Drop.
 unsafe impl Lines for BounceLine {}
 
-/// Memory for a bounce buffer, as all ranks of the team see it.
+/// Memory for a bounce buffer or an eager buffer, as all ranks of the team see it. Copies are the same memory, which one
+/// endpoint writes.
 #[derive(Clone, Debug)]
-pub struct BounceMemory(LineSlice<BounceLine>);
+pub struct BounceMemory {
+    lines: LineSlice<BounceLine>,
+    /// 1 once an endpoint of this process owns the memory.
+    owned: Arc<AtomicU32>,
+}
 
 impl BounceMemory {
     /// Takes `bytes` of a segment, a multiple of 64.
@@ -30,11 +36,31 @@ impl BounceMemory {
     ///
     /// [`SegmentError::Full`].
     pub fn new(segment: &Arc<Segment>, bytes: usize) -> Result<Self, SegmentError> {
-        segment.lines(bytes / size_of::<BounceLine>()).map(Self)
+        let lines = segment.lines(bytes / size_of::<BounceLine>())?;
+        let owned = Arc::new(AtomicU32::new(0));
+        Ok(Self { lines, owned })
     }
 
+    /// The segment in which the memory lies.
+    pub(crate) fn segment(&self) -> &Arc<Segment> {
+        self.lines.segment()
+    }
+
+    /// The lines, for a peer that reads them.
     pub(crate) fn lines(&self) -> LineSlice<BounceLine> {
-        self.0.clone()
+        self.lines.clone()
+    }
+
+    /// The lines, for the endpoint that writes them.
+    ///
+    /// # Panics
+    ///
+    /// If an endpoint owns the memory already: each of the two would write chunks that the other one has lent.
+    pub(crate) fn own(&self) -> LineSlice<BounceLine> {
+        // Relaxed: the order of changes of one word decides; it publishes nothing.
+        let before = self.owned.swap(1, Ordering::Relaxed);
+        assert_eq!(before, 0, "this memory is another buffer's already");
+        self.lines()
     }
 }
 
@@ -91,6 +117,7 @@ impl BounceBuffer {
         );
         let chunks = bytes / chunk_bytes;
         assert!(chunks >= others, "{chunks} chunks for {others} links");
+        assert!(chunks < NONE as usize, "{chunks} chunks have no numbers");
         Self {
             lines,
             chunk_bytes,

@@ -25,8 +25,9 @@
 
 use corecast_wire::fence::{self, FenceKind};
 use corecast_wire::sync::{AtomicU32, AtomicU64, Ordering, mutated, order};
-use corecast_wire::{LineRef, LineSlice, Lines};
+use corecast_wire::{LineRef, LineSlice, Lines, Segment};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// The number of descriptors of one direction that can stand at a time.
 #[cfg(not(loom))]
@@ -124,6 +125,11 @@ impl Lender {
             made: 0,
             regained: Cell::new(0),
         }
+    }
+
+    /// The segment in which the borrower returns descriptors, and which it so keeps alive. It is this rank's own.
+    pub(crate) fn segment(&self) -> &Arc<Segment> {
+        self.acks.segment()
     }
 
     /// The number of descriptors made so far, which is the number of the last one.
@@ -336,11 +342,11 @@ impl Borrower {
 #[cfg(loom)]
 pub fn link() -> (Lender, Borrower) {
     let descriptors: LineSlice<Descriptor> = {
-        let memory = corecast_wire::Segment::new(0, None).expect("models have memory");
+        let memory = Segment::new(0, None).expect("models have memory");
         memory.lines(DESCRIPTORS).expect("models have memory")
     };
-    let acks: LineRef<Acks> = corecast_wire::Segment::one(None).expect("models have memory");
-    let reading: LineRef<Reading> = corecast_wire::Segment::one(None).expect("models have memory");
+    let acks: LineRef<Acks> = Segment::one(None).expect("models have memory");
+    let reading: LineRef<Reading> = Segment::one(None).expect("models have memory");
     let fence = FenceKind::Symmetric;
     let lender = Lender::new(descriptors.clone(), acks.clone(), reading.clone(), fence);
     (lender, Borrower::new(descriptors, acks, reading, fence))

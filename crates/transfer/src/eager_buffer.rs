@@ -26,7 +26,7 @@ pub(crate) struct EagerBuffer {
 impl EagerBuffer {
     /// An eager buffer in chunks of `chunk_bytes`, a multiple of a line, for an endpoint with so many `links`.
     pub(crate) fn new(memory: &BounceMemory, chunk_bytes: usize, links: usize) -> Self {
-        let lines = memory.lines();
+        let lines = memory.own();
         assert!(chunk_bytes > 0 && chunk_bytes.is_multiple_of(LINE));
         let chunks = lines.len() * LINE / chunk_bytes;
         // Borrowers turn the addresses into pointers again.

@@ -115,7 +115,7 @@ impl Endpoint {
     /// # Panics
     ///
     /// If the bounce buffer is no multiple of a chunk, a chunk is no multiple of a line, or there are fewer chunks than
-    /// links to other processes: each needs one that no other peer can hold.
+    /// links to other processes: each needs one that no other peer can hold. If the memory is another buffer's already.
     pub fn open(&mut self, bounce_buffer: Option<(&BounceMemory, usize)>) {
         let loans = self.links.len() * DESCRIPTORS;
         self.lent.reserve(loans);
@@ -123,16 +123,38 @@ impl Endpoint {
         let others = self.links.iter().filter(|link| link.theirs.is_some());
         let counts = (self.links.len(), others.count());
         self.bounce_buffer =
-            bounce_buffer.map(|(memory, chunk)| BounceBuffer::new(memory.lines(), chunk, counts));
+            bounce_buffer.map(|(memory, chunk)| BounceBuffer::new(memory.own(), chunk, counts));
     }
 
     /// Gives the endpoint an eager buffer in chunks of `chunk_bytes`, a multiple of 64. A loan to threads of this
     /// process that fits a chunk is copied there while a chunk is free, and its lender need not wait for the return.
-    /// The memory belongs to this endpoint alone, in a segment that every peer with a link here keeps alive.
+    /// The endpoint has all of its links by then.
+    ///
+    /// # Panics
+    ///
+    /// If the memory is another buffer's already, or does not lie in the segment with which this endpoint was
+    /// [joined](crate::join) to all of its peers: their links keep that segment alive, and read loans that stand when
+    /// this endpoint is dropped.
     pub fn copy_short_loans(&mut self, memory: &BounceMemory, chunk_bytes: usize) {
         let all_here = self.links.iter().all(|link| link.theirs.is_none());
         assert!(all_here, "other processes do not read addresses");
+        let segment = memory.segment();
+        let kept = |link: &Link| Arc::ptr_eq(link.lender.segment(), segment);
+        assert!(
+            self.links.iter().all(kept),
+            "no peer keeps the memory of this eager buffer: take it from the segment of the links"
+        );
         self.eager_buffer = Some(EagerBuffer::new(memory, chunk_bytes, self.links.len()));
+    }
+
+    /// Adds a link.
+    pub(crate) fn join(&mut self, link: Link) {
+        let is_open = self.bounce_buffer.is_some() || self.eager_buffer.is_some();
+        assert!(
+            !is_open,
+            "an endpoint is joined to its peers before it has a buffer"
+        );
+        self.links.push(link);
     }
 
     pub(crate) fn id(&self) -> u64 {

@@ -35,7 +35,7 @@ pub type End<'a> = (
 /// # Panics
 ///
 /// If addresses are to be lent by lines in memory that other processes can write, or of which there are
-/// views (Invariant 2).
+/// views (Invariant 2). If an endpoint has a bounce buffer or an eager buffer already.
 pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentError> {
     let (a_endpoint, a_token, (a_parker, a_memory)) = a;
     let (b_endpoint, b_token, (b_parker, b_memory)) = b;
@@ -56,7 +56,7 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
     let at_b: LineRef<Reading> = b_memory.lines(1)?.get(0);
     // Only threads of this process read addresses, whatever other processes are in the team.
     let fence = fence_kind();
-    a_endpoint.links.push(Link {
+    a_endpoint.join(Link {
         lender: Out::new(to_b.clone(), from_b.clone(), at_b.clone(), fence),
         borrower: In::new(to_a.clone(), from_a.clone(), at_a.clone(), fence),
         peer: b_parker.clone(),
@@ -68,7 +68,7 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         pipelined: 0,
         waited: 0,
     });
-    b_endpoint.links.push(Link {
+    b_endpoint.join(Link {
         lender: Out::new(to_a, from_a, at_a, fence),
         borrower: In::new(to_b, from_b, at_b, fence),
         peer: a_parker.clone(),

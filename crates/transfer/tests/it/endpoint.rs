@@ -128,9 +128,8 @@ fn programs_agree_with_a_model() {
         let steps = program(&mut rng, shape.len(), len, element_size);
         let mut ranks = team(shape, shape.len() + rng.usize(..6), chunk);
         if shape.iter().all(|&process| process == 0) && rng.u32(..3) > 0 {
-            let memory = Segment::new(ranks.len() * chunk * 4, None).unwrap();
             for ends in &mut ranks {
-                let eager_buffer = BounceMemory::new(&memory, chunk * 4).unwrap();
+                let eager_buffer = BounceMemory::new(&ends.memory, chunk * 4).unwrap();
                 ends.endpoint.copy_short_loans(&eager_buffer, chunk);
             }
         }
@@ -734,4 +733,46 @@ fn odd_counts_of_acks_corrupt_no_books() {
         });
         assert!(!rank.endpoint.is_staging(), "a scope leaves nothing behind");
     }
+}
+
+/// Memory that could vanish under a reader, or that two endpoints would write.
+#[test]
+fn memory_of_short_loans_is_kept_by_the_peers_and_is_one_endpoints() {
+    const CHUNK: usize = 128;
+    let memory = || Segment::new(2 * CHUNK + bulk::link_bytes(), None).unwrap();
+    let (ours, theirs, others) = (memory(), memory(), memory());
+    let parker = Segment::one::<Line<Parker>>(None).unwrap();
+    let [mut lender, mut borrower, mut third] = [(); 3].map(|()| Endpoint::new(fence_kind()));
+    let ends = (
+        (&mut lender, 4, (&parker, &ours)),
+        (&mut borrower, 6, (&parker, &theirs)),
+    );
+    bulk::join(ends.0, ends.1, Memory::Address).unwrap();
+    let panics = |what: &mut dyn FnMut(), why: &str| {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(what)).unwrap_err();
+        let literal = panic.downcast_ref::<&str>().map(|said| (*said).to_owned());
+        let said = literal.or(panic.downcast_ref::<String>().cloned()).unwrap();
+        assert!(said.contains(why), "{said}");
+    };
+    let elsewhere = BounceMemory::new(&others, CHUNK).unwrap();
+    panics(
+        &mut || lender.copy_short_loans(&elsewhere, CHUNK),
+        "no peer keeps the memory",
+    );
+    let eager_buffer = BounceMemory::new(&ours, CHUNK).unwrap();
+    lender.copy_short_loans(&eager_buffer, CHUNK);
+    for buffer in [&eager_buffer, &eager_buffer.clone()] {
+        let mut again = || lender.copy_short_loans(buffer, CHUNK);
+        panics(&mut again, "another buffer's already");
+        let mut both = || third.open(Some((buffer, CHUNK)));
+        panics(&mut both, "another buffer's already");
+    }
+    let mut late = || {
+        let ends = (
+            (&mut lender, 8, (&parker, &others)),
+            (&mut third, 10, (&parker, &theirs)),
+        );
+        bulk::join(ends.0, ends.1, Memory::Address).unwrap();
+    };
+    panics(&mut late, "before it has a buffer");
 }

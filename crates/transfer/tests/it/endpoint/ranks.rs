@@ -22,6 +22,8 @@ pub(crate) struct Rank {
     /// The token with which it sleeps for the loans of each other rank.
     tokens: Vec<u32>,
     wait_strategy: WaitStrategy,
+    /// The segment of its links to threads of its process, with room for four chunks of an eager buffer.
+    pub(crate) memory: Arc<Segment>,
 }
 
 impl HasEndpoint for Rank {
@@ -143,7 +145,8 @@ impl Memories {
         let n = process_of.len();
         let attach = |file: &File| Segment::attach(file.as_fd()).unwrap();
         let shared: Vec<Arc<Segment>> = self.files.iter().map(attach).collect();
-        let private = || Segment::new(n * bulk::link_bytes(), None).unwrap();
+        let bytes = n * bulk::link_bytes() + 4 * self.chunk_bytes;
+        let private = || Segment::new(bytes, None).unwrap();
         let private: Vec<Arc<Segment>> = (0..n).map(|_| private()).collect();
         let fence: FenceKind = match process_of.iter().all(|&p| p == process) {
             true => fence_kind(),
@@ -151,7 +154,7 @@ impl Memories {
         };
         let mut bounce_buffers = Vec::new();
         let mut ranks: Vec<Rank> = Vec::new();
-        for segment in &shared {
+        for (segment, memory) in shared.iter().zip(&private) {
             // The parker and the bounce buffer lie before the lines of the links.
             let parker: LineRef<Line<Parker>> = segment.lines(1).unwrap().get(0);
             bounce_buffers.push(BounceMemory::new(segment, self.bounce_bytes).unwrap());
@@ -160,6 +163,7 @@ impl Memories {
                 link_to: vec![usize::MAX; n],
                 tokens: vec![0; n],
                 wait_strategy: WaitStrategy::with_fence(WaitConfig::for_team(n, 2), parker, fence),
+                memory: Arc::clone(memory),
             });
         }
         let mut next = vec![0; n];
