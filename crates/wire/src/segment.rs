@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(segment.lines::<Flag>(32).unwrap().len(), 32);
     }
 
-    /// A thread whose wishes are refused takes no lines from another one, and does not let it have lines twice.
+    /// A thread that asks for too many takes no lines from another one, and does not let it have lines twice.
     #[test]
     fn refused_lines_do_not_disturb_others() {
         let segment = Segment::new(1 << 20, None).unwrap();
