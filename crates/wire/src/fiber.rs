@@ -208,7 +208,7 @@ pub fn scope<'env, R>(
         fn drop(&mut self) {
             self.1.set(true);
             let mut first = None;
-            for slot in self.0 {
+            for slot in self.0.iter().filter(|slot| !slot.is_idle()) {
                 // A job can go on after it was unwound, and panic. The fibers after it are unwound nevertheless.
                 let unwound = catch_unwind(AssertUnwindSafe(|| slot.unwind()));
                 first = first.or(unwound.err());
@@ -292,12 +292,17 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
     /// Whether fiber `slot` runs nothing.
     #[inline]
     pub fn is_idle(&self, slot: usize) -> bool {
-        // SAFETY: slots are of this thread alone, and nobody holds a reference into a cell.
-        unsafe { &*self.slots[slot].stack.as_ptr() }.is_some()
+        self.slots[slot].is_idle()
     }
 }
 
 impl FiberSlot {
+    #[inline]
+    fn is_idle(&self) -> bool {
+        // SAFETY: slots are of this thread alone, and nobody holds a reference into a cell.
+        unsafe { &*self.stack.as_ptr() }.is_some()
+    }
+
     /// Unwinds the fiber in this slot, if it has not ended.
     fn unwind(&self) {
         self.ready.set(None);
