@@ -21,8 +21,8 @@ impl Element {
         self.len == 0
     }
 
-    /// Adds a piece of an element of `element_size` bytes, and calls `whole` with the element when it is
-    /// complete. Returns `false` if the piece has more bytes than the element lacks.
+    /// Adds a piece of `len` bytes, which `copy` copies, to an element of `element_size` bytes, and calls `whole` with
+    /// the element when it is complete. Returns `false` if the piece has more bytes than the element lacks.
     ///
     /// # Cost
     ///
@@ -31,16 +31,17 @@ impl Element {
     pub(crate) fn join(
         &mut self,
         element_size: usize,
-        piece: &[u8],
+        len: usize,
+        copy: impl FnOnce(&mut [u8]),
         whole: impl FnOnce(&[u8]),
     ) -> bool {
-        let end = self.len + piece.len();
+        let end = self.len + len;
         if end > element_size {
             return false;
         }
         let start = std::mem::replace(&mut self.len, end % element_size);
         let room = self.room(element_size);
-        room[start..end].copy_from_slice(piece);
+        copy(&mut room[start..end]);
         if end == element_size {
             whole(room);
         }

@@ -11,7 +11,7 @@ use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
 use crate::element::Element;
 use crate::error::TeamError;
-use crate::hardware::{self, CallContext, ContextHistories, Hardware, Link, NO_LINK, SharedLines};
+use crate::hardware::{self, COMBINE_BYTES, CallContext, ContextHistories, Hardware, Link, NO_LINK, SharedLines};
 use crate::operation::{OpFingerprint, Operation};
 use crate::options::Options;
 use crate::record::{RECORD_LINES, Record};
@@ -486,6 +486,11 @@ impl TeamMemory {
         if let Some(all) = &buffers.eager {
             endpoint.copy_short_loans(&all[rank], buffers.eager_chunk);
         }
+        let mut element = Element::default();
+        if endpoint.copies() {
+            // The room is made now, because operations must not allocate.
+            element.room(COMBINE_BYTES);
+        }
         let mut link_of = vec![NO_LINK; self.size()];
         for (index, link) in links.iter().enumerate() {
             link_of[link.peer] = index as u32;
@@ -494,7 +499,7 @@ impl TeamMemory {
             call,
             link_of,
             lend_to: Vec::with_capacity(links.len()),
-            element: Element::default(),
+            element,
             links,
             endpoint,
             lines,

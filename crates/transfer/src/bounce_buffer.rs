@@ -218,10 +218,10 @@ impl BounceBuffer {
 /// The bytes of another rank's bounce buffer that a descriptor names. Returns `None` for a descriptor of a kernel
 /// copy, and for one that only a corrupt process makes: with a start that is no multiple of a line, with bytes
 /// outside of the bounce buffer, with more bytes than are left, or with none while some are left.
-pub(crate) fn read<'a>(
-    theirs: &'a LineSlice<BounceLine>,
-    said: &DescriptorFields,
-) -> Option<&'a [u8]> {
+///
+/// The bytes are a pointer, because their owner is another process, which can write them at any time: a reference
+/// would promise that nobody does.
+pub(crate) fn read(theirs: &LineSlice<BounceLine>, said: &DescriptorFields) -> Option<*const [u8]> {
     let end = said.start.checked_add(said.len)?;
     let sane = !said.kernel_copy
         && said.start.is_multiple_of(LINE as u64)
@@ -231,8 +231,9 @@ pub(crate) fn read<'a>(
     if !sane {
         return None;
     }
-    let base = theirs.as_ptr().cast::<u8>();
-    // SAFETY: within the bounce buffer, as was just checked. The owner does not write what it has offered
-    // until it is returned; a process that breaks this spoils the bytes of its own messages.
-    Some(unsafe { core::slice::from_raw_parts(base.add(said.start as usize), said.len as usize) })
+    let start = theirs
+        .as_ptr()
+        .cast::<u8>()
+        .wrapping_add(said.start as usize);
+    Some(core::ptr::slice_from_raw_parts(start, said.len as usize))
 }

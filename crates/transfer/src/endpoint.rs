@@ -39,7 +39,7 @@ use std::sync::Arc;
 ///     a.0.lend(window, &[0], 3, 0..10_000);
 ///     assert!(a.0.view_mut(window, 0..1).is_none());
 ///     let piece = b.0.borrow(0).unwrap().unwrap();
-///     assert_eq!((piece.tag(), piece.left(), piece.bytes()), (3, 10_000, &[7; 10_000][..]));
+///     assert_eq!((piece.tag(), piece.left(), piece.bytes()), (3, 10_000, Some(&[7; 10_000][..])));
 ///     drop(piece);
 ///     a.0.view_mut(window, 0..1).unwrap()[0] = 8;
 /// });
@@ -382,7 +382,7 @@ impl Endpoint {
         };
         let bytes = match &link.theirs {
             Some(theirs) => match bounce_buffer::read(theirs, &said) {
-                Some(bytes) => core::ptr::from_ref(bytes),
+                Some(bytes) => bytes,
                 None => {
                     return Err(Outside {
                         start: said.start,

@@ -6,7 +6,7 @@ use crate::descriptor::{
     Acks, Borrower as In, DESCRIPTORS, Descriptor, DescriptorFields, Lender as Out, Reading,
 };
 use corecast_wire::fence::FenceKind;
-use corecast_wire::{Line, LineRef, LineSlice, Parker, Segment};
+use corecast_wire::{Line, LineRef, LineSlice, Parker, Segment, stream};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -89,14 +89,48 @@ pub struct Piece<'d> {
 }
 
 impl Piece<'_> {
-    /// The bytes, in place.
+    /// The number of bytes.
     #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: of a bounce buffer: `bounce_buffer::read`. Of an address: the lender's scope has opened it, and
-        // does not end before this piece is returned (descriptor Invariants 1 and 2), or it is on the lender's
-        // eager buffer, in a segment that the link holds on to; only lenders of this process can have written the
-        // address (Invariant 2).
-        unsafe { &*self.bytes }
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The bytes, in place; `None` if another process lends them. It could write them while they are looked at, so
+    /// they can only be [copied](Self::copy).
+    #[inline]
+    pub fn bytes(&self) -> Option<&[u8]> {
+        if self.link.theirs.is_some() {
+            return None;
+        }
+        // SAFETY: the lender's scope has opened the address, and does not end before this piece is returned
+        // (descriptor Invariants 1 and 2), or it is on the lender's eager buffer, in a segment that the link holds on
+        // to; only lenders of this process can have written the address (Invariant 2).
+        Some(unsafe { &*self.bytes })
+    }
+
+    /// Copies the bytes from `start` on to all of `into`, a part of a result of `all` bytes: a very long result goes
+    /// past the caches, see [`stream`]. The lender does not write the bytes before they are returned; a process that
+    /// breaks this spoils its own message, which can then hold any bytes, but they do not change once they were copied.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer bytes.
+    #[inline]
+    pub fn copy(&self, start: usize, into: &mut [u8], all: usize) {
+        let end = start.checked_add(into.len());
+        assert!(
+            end.is_some_and(|end| end <= self.len()),
+            "{} bytes at {start} of a piece of {}",
+            into.len(),
+            self.len()
+        );
+        let from = self.bytes.cast::<u8>().wrapping_add(start);
+        // SAFETY: within the piece, as was just checked, which lies within the peer's bounce buffer
+        // (`bounce_buffer::read`), whose segment the link keeps mapped, or is open, see `bytes`. No thread of this
+        // process writes either. `into` is in neither: nobody has a reference into a bounce buffer, and the bytes of an
+        // address are lent, so nobody has a mutable one.
+        unsafe { stream::copy_raw(into, from, all) };
     }
 
     /// Bytes from the beginning of this piece to the end of the loan.

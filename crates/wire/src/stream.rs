@@ -90,32 +90,59 @@ fn share(root: &str) -> Option<usize> {
 #[inline]
 pub fn copy(into: &mut [u8], from: &[u8], all: usize) {
     let into = &mut into[..from.len()];
+    // SAFETY: the slice has as many bytes, nobody writes them, and they do not overlap those of a mutable reference.
+    unsafe { copy_raw(into, from.as_ptr(), all) };
+}
+
+/// Fills `into`, a part of a result of `all` bytes, with the bytes from `from` on, like [`copy`]. It is for memory of
+/// which no slice may be made, because another process can write it at any time.
+///
+/// # Safety
+///
+/// - As many bytes as `into` has can be read from `from` on.
+/// - They do not overlap `into`.
+/// - No thread of this process writes them meanwhile. If another process does, `into` has bytes of before and after.
+#[inline]
+pub unsafe fn copy_raw(into: &mut [u8], from: *const u8, all: usize) {
     if all < above() {
-        into.copy_from_slice(from);
+        // SAFETY: as the caller promises.
+        unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
     } else {
-        past_caches(into, from);
+        // SAFETY: as the caller promises.
+        unsafe { past_caches(into, from) };
     }
 }
 
+/// Does what [`copy_raw`] does.
+///
+/// # Safety
+///
+/// That of [`copy_raw`].
 #[cfg(not(all(target_arch = "x86_64", not(corecast_generic_arch))))]
-fn past_caches(into: &mut [u8], from: &[u8]) {
-    into.copy_from_slice(from);
+unsafe fn past_caches(into: &mut [u8], from: *const u8) {
+    // SAFETY: as the caller promises.
+    unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
 }
 
 /// Copies whole lines with non-temporal stores, and the bytes at both ends with plain ones.
+///
+/// # Safety
+///
+/// That of [`copy_raw`].
 #[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
-fn past_caches(into: &mut [u8], from: &[u8]) {
+unsafe fn past_caches(into: &mut [u8], from: *const u8) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
     const LINE: usize = crate::LINE_BYTES;
     let head = into.as_ptr().align_offset(LINE).min(into.len());
     let (first, into) = into.split_at_mut(head);
-    let (start, from) = from.split_at(head);
-    first.copy_from_slice(start);
+    // SAFETY: the first `head` bytes of those that the caller promises.
+    unsafe { core::ptr::copy_nonoverlapping(from, first.as_mut_ptr(), head) };
     let (lines, last) = into.as_chunks_mut::<LINE>();
-    let (sources, end) = from.as_chunks::<LINE>();
-    for (line, source) in lines.iter_mut().zip(sources) {
+    let whole = lines.len() * LINE;
+    for (number, line) in lines.iter_mut().enumerate() {
         let to = line.as_mut_ptr().cast::<__m128i>();
-        let source = source.as_ptr().cast::<__m128i>();
+        // SAFETY: the caller promises as many bytes as `into` has, and this line is among them.
+        let source = unsafe { from.add(head + number * LINE) }.cast::<__m128i>();
         for part in 0..LINE / size_of::<__m128i>() {
             // SAFETY: within the two lines of 64 bytes; the stores are aligned, as `head` has brought
             // `to` to a line's begin; SSE2 is in every x86-64 processor. The fence below comes before
@@ -123,7 +150,10 @@ fn past_caches(into: &mut [u8], from: &[u8]) {
             unsafe { _mm_stream_si128(to.add(part), _mm_loadu_si128(source.add(part))) };
         }
     }
-    last.copy_from_slice(end);
+    // SAFETY: the last bytes of those that the caller promises.
+    unsafe {
+        core::ptr::copy_nonoverlapping(from.add(head + whole), last.as_mut_ptr(), last.len())
+    };
     // Streamed stores are ordered with no other ones, so also not with the Release by which this rank
     // hands the data on: its partner, the Acquire of a reader (`Borrower::look`, a flag or a slot), would
     // not see them. The fence comes before every later store.

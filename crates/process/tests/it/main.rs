@@ -9,6 +9,7 @@ mod chosen;
 mod cma;
 mod collectives;
 mod common;
+mod double_fetch;
 mod forked;
 mod hot_path;
 mod lines;

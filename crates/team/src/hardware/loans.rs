@@ -5,10 +5,9 @@ use super::ends::{Hardware, NothingElse, endpoint_token};
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::transfer_path::Processes;
-use corecast_transfer::Unfetched;
+use corecast_transfer::{Piece, Unfetched};
 use corecast_wire::Fabric;
 use corecast_wire::queue::Received;
-use corecast_wire::stream;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -19,14 +18,18 @@ const STEP_BYTES: usize = 128 * 1024;
 /// Bytes copied at a time where the data are stored unchanged: few enough that a failure is noticed within a millisecond.
 const COPY_INTO_BYTES: usize = 4 << 20;
 
+/// Bytes of another process's bounce buffer that are copied at a time before they are combined: copy and result stay in
+/// the first-level cache until then.
+pub(crate) const COMBINE_BYTES: usize = 8 * 1024;
+
 /// A destination for the bytes of a loan.
 pub(super) trait Sink {
     /// The number of bytes to read at a time.
     fn step(&self) -> usize;
 
-    /// Takes `bytes`, which begin at `start` in the loan. Returns `false` if no correct peer lends such a
+    /// Takes `piece`, which begins at `start` in the loan. Returns `false` if no correct peer lends such a
     /// piece.
-    fn piece(&mut self, element: &mut Element, start: usize, bytes: &[u8]) -> bool;
+    fn piece(&mut self, element: &mut Element, start: usize, piece: &Piece<'_>) -> bool;
 
     /// Makes room for the bytes at `place`, which is (start, length), and fills it by `read`.
     fn read(
@@ -48,14 +51,27 @@ impl<F: FnMut(usize, &[u8])> Sink for Consume<F> {
         (STEP_BYTES / self.element_size).max(1) * self.element_size
     }
 
-    fn piece(&mut self, element: &mut Element, start: usize, bytes: &[u8]) -> bool {
-        if bytes.len().is_multiple_of(self.element_size) && element.is_empty() {
+    /// Between threads the function reads the bytes in place. Another process could write them meanwhile, so its bytes
+    /// are copied first, a few at a time.
+    fn piece(&mut self, element: &mut Element, start: usize, piece: &Piece<'_>) -> bool {
+        let (len, element_size) = (piece.len(), self.element_size);
+        if !len.is_multiple_of(element_size) || !element.is_empty() {
+            let copy = |room: &mut [u8]| piece.copy(0, room, 0);
+            return element.join(element_size, len, copy, |whole| {
+                (self.consume)(start + len - whole.len(), whole);
+            });
+        }
+        if let Some(bytes) = piece.bytes() {
             (self.consume)(start, bytes);
             return true;
         }
-        element.join(self.element_size, bytes, |whole| {
-            (self.consume)(start + bytes.len() - whole.len(), whole);
-        })
+        let step = (COMBINE_BYTES / element_size).max(1) * element_size;
+        for at in (0..len).step_by(step) {
+            let block = element.room(step.min(len - at));
+            piece.copy(at, block, 0);
+            (self.consume)(start + at, block);
+        }
+        true
     }
 
     fn read(
@@ -83,8 +99,9 @@ impl Sink for CopyInto<'_> {
     }
 
     #[inline]
-    fn piece(&mut self, _: &mut Element, start: usize, bytes: &[u8]) -> bool {
-        stream::copy(&mut self.into[start..], bytes, self.all);
+    fn piece(&mut self, _: &mut Element, start: usize, piece: &Piece<'_>) -> bool {
+        let into = &mut self.into[start..start + piece.len()];
+        piece.copy(0, into, self.all);
         true
     }
 
@@ -132,10 +149,9 @@ impl Hardware {
             } else {
                 let sane = match self.endpoint.borrow(link) {
                     Ok(Some(piece)) => {
-                        let bytes = piece.bytes();
                         let from = start;
-                        start += bytes.len();
-                        sink.piece(&mut self.element, from, bytes)
+                        start += piece.len();
+                        sink.piece(&mut self.element, from, &piece)
                     }
                     // The loan was revoked: the team has failed, and the next wait returns the failure.
                     Ok(None) => true,

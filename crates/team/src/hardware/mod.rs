@@ -19,3 +19,4 @@ mod loans;
 pub use ends::Hardware;
 pub(crate) use ends::{CallContext, ContextHistories, Link, NO_LINK};
 pub(crate) use lines::{SharedLines, line_ends, shared_bytes};
+pub(crate) use loans::COMBINE_BYTES;

@@ -7,7 +7,7 @@ use corecast_transfer::{
     self as bulk, BounceMemory, Endpoint, HasEndpoint, Memory, Process, Unfetched,
 };
 use corecast_wire::{Flag, Line, Parker, Segment, fence_kind};
-use ranks::{Memories, Rank, team};
+use ranks::{Memories, Rank, contents, team};
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ fn bytes(seed: u64, len: usize) -> Vec<u8> {
 fn drain(endpoint: &mut Endpoint, link: usize) -> (Vec<usize>, Vec<u8>) {
     let (mut lengths, mut all) = (Vec::new(), Vec::new());
     while let Some(piece) = endpoint.borrow(link).unwrap() {
-        lengths.push(piece.bytes().len());
-        all.extend_from_slice(piece.bytes());
+        lengths.push(piece.len());
+        all.extend(contents(&piece));
     }
     (lengths, all)
 }
@@ -409,7 +409,7 @@ fn loans_wait_in_order() {
                 let start = tag as usize * 16;
                 let piece = one.endpoint.borrow(0).unwrap().expect("it is there");
                 assert_eq!((piece.tag(), piece.left()), (tag, 16));
-                assert_eq!(piece.bytes(), &data[start..start + 16]);
+                assert_eq!(contents(&piece), &data[start..start + 16]);
                 drop(piece);
                 zero.endpoint.advance();
             }
@@ -520,12 +520,12 @@ fn a_panic_takes_loans_back() {
                 for _ in 0..round {
                     thread::yield_now();
                 }
-                assert_eq!(piece.bytes(), [1; 2500]);
+                assert_eq!(contents(&piece), [1; 2500]);
                 done.store(true, Ordering::Release);
                 drop(piece);
                 // The second loan was taken back, or comes whole.
                 if let Some(piece) = one.endpoint.borrow(0).unwrap() {
-                    assert_eq!(piece.bytes(), [1; 2500]);
+                    assert_eq!(contents(&piece), [1; 2500]);
                 }
             });
             let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -668,9 +668,12 @@ fn odd_descriptors_name_bytes_of_the_bounce_buffer_or_nothing() {
                 Ok(None) => break,
                 Ok(Some(piece)) => {
                     assert_eq!(peeked, Some((piece.tag(), piece.left())));
-                    let len = piece.bytes().len();
+                    let len = piece.len();
                     assert!(len <= 4 * 128 && len <= piece.left(), "seed {seed}");
-                    assert!(piece.bytes().iter().all(|&byte| byte == 0), "seed {seed}");
+                    assert!(
+                        contents(&piece).iter().all(|&byte| byte == 0),
+                        "seed {seed}"
+                    );
                     taken += 1;
                     continue;
                 }

@@ -189,7 +189,9 @@ fn take(endpoint: &mut Endpoint) -> (u32, Vec<u64>) {
         .borrow(0)
         .unwrap()
         .expect("a piece of the bounce buffer");
-    let (words, _) = piece.bytes().as_chunks();
+    let mut bytes = vec![0; piece.len()];
+    piece.copy(0, &mut bytes, piece.len());
+    let (words, _) = bytes.as_chunks();
     (
         piece.tag(),
         words.iter().map(|&word| u64::from_ne_bytes(word)).collect(),

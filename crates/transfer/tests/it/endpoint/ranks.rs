@@ -103,8 +103,8 @@ impl Rank {
             assert_eq!(said, (tag, bytes.len() - start), "{context}");
             let piece = self.endpoint.borrow(link).unwrap().expect("nobody revokes");
             assert_eq!((piece.tag(), piece.left()), said, "{context}");
-            let end = start + piece.bytes().len();
-            assert!(piece.bytes() == &bytes[start..end], "{context}: {start}");
+            let end = start + piece.len();
+            assert!(contents(&piece) == bytes[start..end], "{context}: {start}");
             start = end;
             if start == bytes.len() {
                 return;
@@ -117,6 +117,13 @@ impl Rank {
             self.returned(link, |endpoint| endpoint.unsettled() != Some(link));
         }
     }
+}
+
+/// A copy of the bytes of a piece.
+pub(crate) fn contents(piece: &Piece<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; piece.len()];
+    piece.copy(0, &mut bytes, piece.len());
+    bytes
 }
 
 /// The memory that a process of a test maps: for each rank its lines and its bounce buffer.
