@@ -7,16 +7,25 @@
 //! **Invariant:** a socket file is bound, listened at and removed only under the lock of its folder. So a file that
 //! refuses a connection under the lock was left by a dead rendezvous server, and exactly one of the processes that
 //! come at the same time becomes the rendezvous server.
+//!
+//! A socket or lock that a forked child had too would outlive the rendezvous server, and nobody could take over. So all
+//! descriptors here are [`LocalFd`]s, which children do not keep.
 
+use corecast_wire::fork::LocalFd;
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, lstat, unlink};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::fmt;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Backlog of the listening socket.
 const BACKLOG: i32 = 256;
+
+/// How often a listener tries to get the lock before it leaves its file to the next process at the path, and the pause
+/// between two tries. Others have the lock for microseconds, unless they are stopped amid them.
+const UNLINK_TRIES: u32 = 100;
+const UNLINK_PAUSE: Duration = Duration::from_millis(1);
 
 /// The address at which the processes of a team find each other.
 ///
@@ -43,18 +52,21 @@ impl fmt::Display for Address {
     }
 }
 
-/// A listening socket. Dropping it removes its socket file.
+/// A listening socket. Dropping it removes its socket file, unless another process holds the folder's lock for long: then
+/// the file refuses connections, and the next process that listens at the path removes it.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    pub(crate) socket: OwnedFd,
+    pub(crate) socket: LocalFd,
     file: Option<(PathBuf, u64, u64)>,
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some((path, device, inode)) = &self.file {
+            let Some(_lock) = lock_soon(path) else {
+                return;
+            };
             // Another process may have put another file there.
-            let _lock = lock(path);
             if lstat(path).is_ok_and(|s| (s.st_dev, s.st_ino) == (*device, *inode)) {
                 let _ = unlink(path);
             }
@@ -75,7 +87,7 @@ impl Address {
     }
 
     /// Connects to the rendezvous server; `None` when there is none, or its backlog is full.
-    pub(crate) fn connect(&self) -> rustix::io::Result<Option<OwnedFd>> {
+    pub(crate) fn connect(&self) -> rustix::io::Result<Option<LocalFd>> {
         let socket = socket()?;
         match rustix::net::connect(&socket, &self.socket_address()?) {
             Ok(()) => Ok(Some(socket)),
@@ -126,22 +138,62 @@ impl Address {
     }
 }
 
-fn socket() -> rustix::io::Result<OwnedFd> {
+fn socket() -> rustix::io::Result<LocalFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+    LocalFd::open(|| {
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+    })
 }
 
 /// Locks the folder in which `path` lies, without a lock file; `None` if another process has the lock.
-fn lock(path: &Path) -> rustix::io::Result<Option<OwnedFd>> {
+fn lock(path: &Path) -> rustix::io::Result<Option<LocalFd>> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    let folder = LocalFd::open(|| rustix::fs::open(folder, flags, Mode::empty()))?;
     match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(folder)),
         Err(Errno::AGAIN | Errno::INTR) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// Locks the folder in which `path` lies as soon as the lock is free; `None` if it stays taken, or the folder is gone.
+fn lock_soon(path: &Path) -> Option<LocalFd> {
+    for _ in 0..UNLINK_TRIES {
+        match lock(path) {
+            Ok(None) => std::thread::sleep(UNLINK_PAUSE),
+            Ok(locked) => return locked,
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_removes_its_file_under_the_lock_alone() {
+        let folder = std::env::temp_dir().join(format!("corecast-lock-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let path = folder.join("team");
+        let address = Address::Path(path.clone());
+        drop(address.listen().unwrap().expect("nobody else listens"));
+        assert!(!path.exists(), "the lock was free");
+
+        let listener = address.listen().unwrap().expect("nobody else listens");
+        let held = lock(&path).unwrap().expect("nobody else has the lock");
+        drop(listener);
+        assert!(path.exists(), "another one had the lock");
+        assert!(address.connect().unwrap().is_none());
+        assert!(address.listen().unwrap().is_none());
+        drop(held);
+        drop(address.listen().unwrap().expect("the file was left"));
+        assert!(!path.exists());
+        std::fs::remove_dir(&folder).unwrap();
     }
 }

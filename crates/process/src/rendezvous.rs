@@ -7,19 +7,17 @@
 //!    └─ server gone meanwhile, or not ready yet ──► again, until the limit
 //! ```
 //!
-//! A rendezvous server that dies before it has answered leaves a closed socket: the next process to come takes
-//! over, with new memory.
+//! A rendezvous server that dies before it has answered leaves a closed socket, also if it has forked: the next process
+//! to come takes over, with new memory.
 
 use crate::address::Address;
 use crate::message::{Answer, BYTES_MAX, Hello, RANKS_MAX, VERSION};
 use crate::rendezvous_server::{Ranks, RendezvousServer};
 use crate::segment_header::SIZE_MAX;
+use corecast_wire::fork::LocalFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send,
-    sockopt::socket_peercred,
-};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
 use std::error::Error;
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
@@ -162,7 +160,7 @@ pub struct Entered {
     /// The rendezvous server, which answers the others; `None` unless this process came first.
     pub server: Option<RendezvousServer>,
     address: Address,
-    link: Option<OwnedFd>,
+    link: Option<LocalFd>,
 }
 
 impl Entered {
@@ -296,13 +294,13 @@ fn check(hello: &Hello) -> Result<(), RendezvousError> {
 fn ask(
     address: &Address,
     hello: &Hello,
-    link: OwnedFd,
+    link: LocalFd,
     begin: Instant,
     limit: Duration,
 ) -> Result<Option<Entered>, RendezvousError> {
     let to = || address.clone();
     let ours = rustix::process::geteuid().as_raw();
-    let theirs = socket_peercred(&link).map_or(u32::MAX, |user| user.uid.as_raw());
+    let theirs = link.peer_user().unwrap_or(u32::MAX);
     if theirs != ours {
         let address = to();
         return Err(RendezvousError::OtherUser {
@@ -385,7 +383,7 @@ fn ask(
 }
 
 /// Receives one message; returns its length in bytes, and the descriptor that came with it.
-fn listen(link: &OwnedFd, message: &mut [u8]) -> rustix::io::Result<(usize, Option<OwnedFd>)> {
+fn listen(link: &LocalFd, message: &mut [u8]) -> rustix::io::Result<(usize, Option<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;

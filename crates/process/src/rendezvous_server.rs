@@ -7,7 +7,7 @@
 
 use crate::address::Listener;
 use crate::message::{Answer, BYTES_MAX, Hello};
-use corecast_wire::fork::{ForkDetector, forked_since};
+use corecast_wire::fork::{ForkDetector, LocalFd, forked_since};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags};
 use std::io::IoSlice;
@@ -149,7 +149,7 @@ impl Ranks {
 
 /// A connected process. Its ranks are empty until it has sent its request.
 struct Client {
-    socket: OwnedFd,
+    socket: LocalFd,
     since: Instant,
     ranks: Vec<u32>,
 }
@@ -203,11 +203,11 @@ impl Server {
 
     fn accept(&mut self) {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        match rustix::net::accept_with(&self.listener.socket, flags) {
+        // A forked child must not keep it: whoever has connected waits for an answer or the end of this process.
+        match LocalFd::open(|| rustix::net::accept_with(&self.listener.socket, flags)) {
             Ok(socket) => {
                 let ours = rustix::process::geteuid().as_raw();
-                let theirs = rustix::net::sockopt::socket_peercred(&socket);
-                let theirs = theirs.map_or(u32::MAX, |user| user.uid.as_raw());
+                let theirs = socket.peer_user().unwrap_or(u32::MAX);
                 if theirs != ours {
                     // The answer is in the client's view, in which `ours` is the client's user.
                     let (theirs, ours) = (ours, theirs);
@@ -271,7 +271,7 @@ impl Server {
     }
 
     /// Sends an answer, a welcome with the memory's descriptor. Returns whether it was sent.
-    fn say(&self, socket: &OwnedFd, answer: &Answer) -> bool {
+    fn say(&self, socket: &LocalFd, answer: &Answer) -> bool {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let memory = [self.memory.as_fd()];

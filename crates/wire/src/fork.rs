@@ -10,6 +10,10 @@
 //! **Invariant:** the word is 0 in a child until it takes a stamp of its own, and then a number that
 //! no process above it has had, because the counter is inherited and only grows.
 
+mod local_fd;
+
+pub use local_fd::LocalFd;
+
 use crate::sync::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 

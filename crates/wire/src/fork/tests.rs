@@ -4,7 +4,7 @@ use super::*;
 
 /// Runs `body` in a forked child; whether it returned true there. The test is one of several
 /// threads, so `body` must neither allocate nor lock.
-fn in_child(body: impl Fn() -> bool) -> bool {
+fn in_child(mut body: impl FnMut() -> bool) -> bool {
     // SAFETY: the child calls `body`, which keeps to what a signal handler may do, and ends.
     match unsafe { libc::fork() } {
         -1 => panic!("fork: {}", std::io::Error::last_os_error()),
@@ -63,4 +63,32 @@ fn a_child_knows_by_the_way_that_is_used_here() {
     let fork_detector = ForkDetector::now();
     assert!(in_child(|| forked_since(&fork_detector)));
     assert!(!forked_since(&fork_detector));
+}
+
+#[test]
+fn a_child_does_not_keep_a_local_descriptor() {
+    use std::io::Read;
+    use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let writer = LocalFd::open(|| Ok::<_, std::io::Error>(OwnedFd::from(writer))).unwrap();
+    let number = writer.as_fd().as_raw_fd();
+    let plain = std::fs::File::open("/dev/null").unwrap();
+    let mut writer = Some(writer);
+    let is_open = |number: i32| {
+        // SAFETY: asks for the flags of a number, whatever it is.
+        unsafe { libc::fcntl(number, libc::F_GETFD) != -1 }
+    };
+    assert!(in_child(|| {
+        let closed = !is_open(number) && is_open(plain.as_raw_fd());
+        // The number may be another one's before the copy is dropped, which must not close that.
+        // SAFETY: duplicates a descriptor of this process.
+        let again = unsafe { libc::dup2(plain.as_raw_fd(), number) } == number;
+        writer.take();
+        closed && again && is_open(number)
+    }));
+    // A child of a child has nothing left to close.
+    assert!(in_child(|| in_child(|| !is_open(number))));
+    assert!(is_open(number));
+    drop(writer);
+    assert_eq!(reader.read(&mut [0]).unwrap(), 0, "nobody else writes");
 }
