@@ -9,7 +9,7 @@
 //! | `segment_header.rs` | the first lines of shared memory: version, options, algorithms, plans, ranks that have joined |
 //! | `error.rs` | why a process cannot become part of a team |
 //! | `process_group.rs` | a process's part of a team: created, attached, waiting for all |
-//! | `peer_monitor.rs`, `process_stat.rs` | one thread that the kernel wakes when another process ends |
+//! | `peer_monitor.rs`, `process_stat.rs` | one thread that the kernel wakes when another process ends, and by which others notice the end of this one |
 //! | `transfer_path.rs` | whether the memory of other processes is read, and from how many bytes on |
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,20 @@
-//! The peer monitor, which notices that another process has ended.
+//! The peer monitor, which notices that another process has ended, and lets others notice the end of this one.
 //!
 //! One thread in each process, which sleeps in `poll` on a descriptor per watched process and is
 //! woken by the kernel when one of them ends; a zombie has ended. It is started with the first
-//! [`Watch`] and ends with the last.
+//! [`Watch`] or kept mark and ends with the last.
+//!
+//! A descriptor tells nothing when a process calls `exec`, and none can be had in another PID namespace. So each process
+//! of a team has an [`EndMark`] in the team's memory. Its own monitor's thread keeps the mark, and whatever ends that
+//! thread without its consent ends the process, or is an `exec`. The monitors of the others look at the mark every
+//! 50 ms. Why not otherwise:
+//!
+//! | means | what it misses |
+//! | --- | --- |
+//! | descriptor of the process (pidfd) | `exec`, other PID namespaces |
+//! | socket or pipe that hangs up, lock of an open file | the end of a process of which a forked child lives on; teams that are inherited have only their memory in common |
+//! | lock of a process (`F_SETLK`) | nothing, but is lost when any descriptor of the memory is closed |
+//! | robust futex of the C library | nothing, but the library follows pointers in memory that other processes write |
 //!
 //! ```text
 //! watch() ──► watch list ◄── drop(Watch)    monitor's thread
@@ -13,7 +25,7 @@
 //! ```
 //!
 //! **Invariant 1:** the thread ends only after it has found the watch list empty and struck itself out,
-//! under one lock; so an entry always has a thread. **Invariant 2:** an entry is taken out under
+//! under one lock; so an entry and a kept mark always have a thread. **Invariant 2:** an entry is taken out under
 //! the lock before it is called, so it is called once at most, and without the lock.
 //!
 //! A process number may be given to another process. So a watch can give the start time of its process. The
@@ -24,17 +36,24 @@ pub use crate::process_stat::born;
 
 use crate::process_stat::life;
 use corecast_wire::fork::{ForkDetector, forked_since};
+use corecast_wire::robust_list::{EndMark, RobustList};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, test_kill_process};
 use std::collections::BTreeMap;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Pause between two looks at a process for which the kernel gives no descriptor.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Pause between two looks at the marks of other processes, of a few loads each. Ends that a descriptor shows too are
+/// noticed at once.
+const MARKS_EVERY: Duration = Duration::from_millis(50);
 
 /// Longest wait for the lock of the watch list. It is held for microseconds, except in a forked child whose parent
 /// held it at that moment.
@@ -60,6 +79,14 @@ pub enum WatchError {
         /// The kernel's answer.
         source: std::io::Error,
     },
+    /// The process is in another PID namespace, and has no mark that would tell when it ends.
+    #[error(
+        "cannot keep watch over process {pid} of another PID namespace: the kernel refuses `set_robust_list` to it; allow the call, or run all processes in one PID namespace"
+    )]
+    OtherNamespace {
+        /// The process to watch, by its number there.
+        pid: u32,
+    },
     /// This process was forked while its parent's peer monitor was at work.
     #[error(
         "cannot keep watch over process {pid} in a forked process: start the program anew instead of forking it"
@@ -78,15 +105,37 @@ enum Means {
     /// The kernel wakes the thread.
     Descriptor(Arc<OwnedFd>),
     /// The thread looks for the process at intervals; with the start time, where it is known.
-    Look(Option<u64>),
+    Look(Pid, Option<u64>),
     /// The process had ended before it was watched.
     Ended,
+    /// The number of the process means nothing here, so its mark alone tells.
+    Mark,
 }
 
 struct Entry {
-    pid: Pid,
     means: Means,
+    mark: Option<EndMark>,
     on_death: Callback,
+}
+
+/// A process of a team.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    /// Its number.
+    pub(crate) pid: u32,
+    /// Whether the number is one of this process's PID namespace; `None` if that is unknown.
+    pub(crate) is_near: Option<bool>,
+    /// Its start time, where it is known and means something here.
+    pub(crate) born: Option<u64>,
+    /// The mark that tells when it has ended.
+    pub(crate) mark: EndMark,
+}
+
+/// A mark that the thread is to keep.
+struct Kept {
+    mark: EndMark,
+    /// Whoever waits until the thread keeps the mark, or has failed to.
+    tell: Option<Sender<()>>,
 }
 
 /// The watched processes, and the thread that watches them.
@@ -97,6 +146,7 @@ struct WatchList {
     bell: Option<Arc<OwnedFd>>,
     next: u64,
     entries: BTreeMap<u64, Entry>,
+    kept: BTreeMap<u64, Kept>,
 }
 
 static WATCH_LIST: Mutex<WatchList> = Mutex::new(WatchList {
@@ -104,6 +154,7 @@ static WATCH_LIST: Mutex<WatchList> = Mutex::new(WatchList {
     bell: None,
     next: 0,
     entries: BTreeMap::new(),
+    kept: BTreeMap::new(),
 });
 
 /// Ends a watch when it is dropped: the callback is then not called any more, unless it has begun.
@@ -158,14 +209,88 @@ fn watch_by(
     on_death: Callback,
     open: impl FnOnce(Pid, PidfdFlags) -> rustix::io::Result<OwnedFd>,
 ) -> Result<Watch, WatchError> {
-    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    let process = number.ok_or(WatchError::NoNumber { pid })?;
     let entry = Entry {
-        pid: process,
-        means: means(process, born, open),
+        means: means(process(pid)?, born, open),
+        mark: None,
         on_death,
     };
-    let resources = |source| WatchError::Resources { pid, source };
+    let (id, fork_detector) = insert(pid, |watch_list, id| {
+        watch_list.entries.insert(id, entry);
+    })?;
+    Ok(Watch { id, fork_detector })
+}
+
+/// Does what [`watch`] does, for a process of a team, which may also call `exec` or be in another PID namespace.
+pub(crate) fn watch_peer(
+    peer: Peer,
+    on_death: impl FnOnce() + Send + 'static,
+) -> Result<Watch, WatchError> {
+    let Peer { pid, is_near, .. } = peer;
+    let mark = Some(peer.mark).filter(EndMark::is_known);
+    let means = match (is_near, &mark) {
+        (Some(true), _) | (None, None) => means(process(pid)?, peer.born, pidfd_open),
+        (_, Some(_)) => Means::Mark,
+        (Some(false), None) => return Err(WatchError::OtherNamespace { pid }),
+    };
+    let on_death = Box::new(on_death);
+    let entry = Entry {
+        means,
+        mark,
+        on_death,
+    };
+    let (id, fork_detector) = insert(pid, |watch_list, id| {
+        watch_list.entries.insert(id, entry);
+    })?;
+    Ok(Watch { id, fork_detector })
+}
+
+/// Lets the end of this process, and an `exec` of it, show in `mark`, from the return of this function until
+/// [`Keeping`] is dropped. Where the kernel refuses that, the mark stays as if nobody kept it.
+pub(crate) fn keep_mark(mark: EndMark) -> Result<Keeping, WatchError> {
+    let (tell, told) = channel();
+    let kept = Kept {
+        mark,
+        tell: Some(tell),
+    };
+    let (id, fork_detector) = insert(std::process::id(), |watch_list, id| {
+        watch_list.kept.insert(id, kept);
+    })?;
+    // An error tells that the thread has dropped the sender, so it has tried too.
+    let _ = told.recv();
+    Ok(Keeping { id, fork_detector })
+}
+
+/// Keeps a mark until it is dropped.
+#[derive(Debug)]
+#[must_use = "dropping it gives the mark up"]
+pub(crate) struct Keeping {
+    id: u64,
+    fork_detector: ForkDetector,
+}
+
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        if forked_since(&self.fork_detector) {
+            return;
+        }
+        let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
+        watch_list.kept.remove(&self.id);
+        if let Some(bell) = &watch_list.bell {
+            ring(bell);
+        }
+    }
+}
+
+fn process(pid: u32) -> Result<Pid, WatchError> {
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    number.ok_or(WatchError::NoNumber { pid })
+}
+
+/// Calls `add` with the watch list and a number for what it adds, and sees to it that the thread finds it.
+fn insert(
+    pid: u32,
+    add: impl FnOnce(&mut WatchList, u64),
+) -> Result<(u64, ForkDetector), WatchError> {
     let mut watch_list = lock().ok_or(WatchError::Forked { pid })?;
     let fork_detector = ForkDetector::now();
     if watch_list
@@ -178,21 +303,23 @@ fn watch_by(
         inherited
             .into_values()
             .for_each(|entry| std::mem::forget(entry.on_death));
+        watch_list.kept.clear();
     }
     watch_list.fork_detector = Some(fork_detector);
     let id = watch_list.next;
     watch_list.next += 1;
-    watch_list.entries.insert(id, entry);
+    add(&mut watch_list, id);
     match &watch_list.bell {
         Some(bell) => ring(bell),
         None => {
             if let Err(source) = start(&mut watch_list) {
                 watch_list.entries.remove(&id);
-                return Err(resources(source));
+                watch_list.kept.remove(&id);
+                return Err(WatchError::Resources { pid, source });
             }
         }
     }
-    Ok(Watch { id, fork_detector })
+    Ok((id, fork_detector))
 }
 
 /// Starts the thread. The caller holds the lock of the watch list, so the thread finds all that the caller writes.
@@ -260,7 +387,10 @@ fn means(
         Err(Errno::SRCH) => Means::Ended,
         // This kernel does not know the call, a filter refuses it, or no descriptor is left.
         Err(_) if is_gone(pid, born) => Means::Ended,
-        Err(_) => Means::Look(born.or_else(|| self::born(pid.as_raw_pid().unsigned_abs()))),
+        Err(_) => Means::Look(
+            pid,
+            born.or_else(|| self::born(pid.as_raw_pid().unsigned_abs())),
+        ),
     }
 }
 
@@ -273,35 +403,73 @@ fn is_gone(pid: Pid, born: Option<u64>) -> bool {
     }
 }
 
+/// The marks that this process keeps, by the thread that runs this.
+#[derive(Default)]
+struct Marks(Option<io::Result<RobustList>>);
+
+impl Marks {
+    /// Keeps the marks of the watch list and no others.
+    fn follow(&mut self, kept: &mut BTreeMap<u64, Kept>) {
+        if kept.is_empty() && self.0.is_none() {
+            return;
+        }
+        // Where the kernel refuses, it refuses for good.
+        let list = self.0.get_or_insert_with(RobustList::of_this_thread);
+        if let Ok(list) = list {
+            list.retain(|id| kept.contains_key(&id));
+            for (id, kept) in kept.iter() {
+                if !list.keeps(*id) {
+                    list.add(*id, kept.mark.clone());
+                }
+            }
+        }
+        for kept in kept.values_mut() {
+            if let Some(tell) = kept.tell.take() {
+                let _ = tell.send(());
+            }
+        }
+    }
+}
+
 /// Runs the peer monitor's thread until the watch list is empty.
 fn keep(bell: &OwnedFd) {
+    let mut marks = Marks::default();
     loop {
         let mut dead = Vec::new();
         let mut watched = Vec::new();
-        let mut looks = false;
+        let mut pause: Option<Duration> = None;
         {
             let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
-            let ended = |entry: &mut Entry| match entry.means {
-                Means::Ended => true,
-                Means::Look(born) => is_gone(entry.pid, born),
-                Means::Descriptor(_) => false,
+            marks.follow(&mut watch_list.kept);
+            let ended = |entry: &mut Entry| {
+                let marked = entry.mark.as_ref().is_some_and(EndMark::has_ended);
+                match entry.means {
+                    Means::Ended => true,
+                    Means::Look(pid, born) => marked || is_gone(pid, born),
+                    Means::Descriptor(_) | Means::Mark => marked,
+                }
             };
             dead.extend(watch_list.entries.extract_if(.., |_, entry| ended(entry)));
-            if watch_list.entries.is_empty() && dead.is_empty() {
+            if watch_list.entries.is_empty() && watch_list.kept.is_empty() && dead.is_empty() {
                 // Invariant 1.
                 watch_list.bell = None;
                 return;
             }
             for (id, entry) in &watch_list.entries {
-                match &entry.means {
-                    Means::Descriptor(descriptor) => watched.push((*id, Arc::clone(descriptor))),
-                    Means::Look(_) => looks = true,
-                    Means::Ended => {}
-                }
+                let look = match &entry.means {
+                    Means::Descriptor(descriptor) => {
+                        watched.push((*id, Arc::clone(descriptor)));
+                        None
+                    }
+                    Means::Look(..) => Some(LOOK_EVERY),
+                    Means::Ended | Means::Mark => None,
+                };
+                let looks = [look, entry.mark.as_ref().map(|_| MARKS_EVERY), pause];
+                pause = looks.into_iter().flatten().min();
             }
         }
         if dead.is_empty() {
-            let ended = wait(bell, &watched, looks);
+            let ended = wait(bell, &watched, pause);
             let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
             dead.extend(
                 ended
@@ -318,10 +486,10 @@ fn keep(bell: &OwnedFd) {
 
 /// Sleeps until the bell rings, a process ends or it is time to look. Returns the entries whose processes have
 /// ended.
-fn wait(bell: &OwnedFd, watched: &[(u64, Arc<OwnedFd>)], looks: bool) -> Vec<u64> {
-    let limit = looks.then_some(Timespec {
+fn wait(bell: &OwnedFd, watched: &[(u64, Arc<OwnedFd>)], pause: Option<Duration>) -> Vec<u64> {
+    let limit = pause.map(|pause| Timespec {
         tv_sec: 0,
-        tv_nsec: LOOK_EVERY.subsec_nanos().into(),
+        tv_nsec: pause.subsec_nanos().into(),
     });
     let descriptors = watched.iter().map(|(_, descriptor)| descriptor.as_fd());
     let mut fds: Vec<PollFd<'_>> = std::iter::once(bell.as_fd())

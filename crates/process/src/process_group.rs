@@ -4,10 +4,11 @@ use crate::address::Address;
 use crate::error::EnterError;
 use crate::inherited::inherited;
 use crate::message::Hello;
-use crate::peer_monitor::{Watch, born, watch};
+use crate::peer_monitor::{Keeping, Peer, Watch, born, keep_mark, watch_peer};
+use crate::process_stat::Namespaces;
 use crate::rendezvous::enter;
 use crate::rendezvous_server::RendezvousServer;
-use crate::segment_header::{Facts, SegmentHeader};
+use crate::segment_header::{Facts, Owner, SegmentHeader};
 use crate::transfer_path::{Word, try_all};
 use corecast_collectives::Plans;
 use corecast_team::team_memory::{TeamMemory, shared_bytes};
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 struct Kept {
     _word: Word,
+    _keeping: Option<Keeping>,
     _watches: Vec<Watch>,
     _server: Option<RendezvousServer>,
 }
@@ -145,9 +147,6 @@ impl ProcessGroup {
     }
 }
 
-/// A process: its number, and its start time where that is known.
-type Owner = (u32, Option<u64>);
-
 /// A process's part of a team that is not complete yet.
 struct Assembly {
     header: SegmentHeader,
@@ -156,6 +155,8 @@ struct Assembly {
     ranks: Vec<usize>,
     limit: Duration,
     word: Word,
+    /// What tells the other processes when this one ends.
+    keeping: Option<Keeping>,
 }
 
 impl Assembly {
@@ -180,18 +181,25 @@ impl Assembly {
         let memory = (Arc::clone(&segment), from, header.oversubscribed());
         let team_memory = TeamMemory::shared(&plans, wait_config, &options, &ranks, memory, fence)?;
         let (pid, word) = (std::process::id(), Word::new());
+        if let Some(&rank) = ranks.iter().find(|&&rank| !header.claim(rank, pid)) {
+            let pid = header.claimed_by(rank);
+            return Err(EnterError::Taken { rank, pid });
+        }
+        // Before others read of this process, so that they find the mark kept, or never.
+        let others = ranks.len() < header.size();
+        let first = ranks.first().filter(|_| others);
+        let keeping = first.map(|&rank| keep_mark(header.end_mark(rank)));
+        let keeping = keeping.transpose()?;
+        let owner = Owner {
+            pid,
+            born: born(pid),
+            namespaces: Namespaces::own(),
+            word: word.place(),
+        };
         for &rank in &ranks {
             let nodes = options.numa_nodes.as_ref();
-            let facts = Facts {
-                pid,
-                born: born(pid),
-                node: nodes.map(|nodes| nodes[rank]),
-                word: word.place(),
-            };
-            if !header.register(rank, facts) {
-                let pid = header.claimed_by(rank);
-                return Err(EnterError::Taken { rank, pid });
-            }
+            let node = nodes.map(|nodes| nodes[rank]);
+            header.register(rank, Facts { owner, node });
         }
         Ok(Self {
             header,
@@ -200,6 +208,7 @@ impl Assembly {
             ranks,
             limit: options.join_limit,
             word,
+            keeping,
         })
     }
 
@@ -226,10 +235,18 @@ impl Assembly {
             }
         }
         let mut watches = Vec::with_capacity(others.len());
-        for ((pid, born), ranks) in others {
+        let here = Namespaces::own();
+        for (owner, ranks) in others {
             let state = Arc::clone(self.team_memory.state());
             let own = self.ranks.first().copied().unwrap_or(0);
-            watches.push(watch(pid, born, move || state.lost(&ranks, own))?);
+            let peer = Peer {
+                pid: owner.pid,
+                is_near: owner.namespaces.share_numbers(here),
+                // Clocks of other time namespaces show other start times.
+                born: owner.born.filter(|_| owner.namespaces == here),
+                mark: self.header.end_mark(ranks[0]),
+            };
+            watches.push(watch_peer(peer, move || state.lost(&ranks, own))?);
         }
         if let Some(nodes) = self.header.nodes() {
             self.team_memory.set_nodes(nodes.into());
@@ -242,6 +259,7 @@ impl Assembly {
             paths,
             kept: Box::new(Kept {
                 _word: self.word,
+                _keeping: self.keeping,
                 _watches: watches,
                 _server: server,
             }),

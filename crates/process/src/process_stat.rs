@@ -1,6 +1,11 @@
-//! The start time of a process, and whether it is still alive, from `/proc`.
+//! What `/proc` tells of processes: start times, whether they are still alive, and the namespaces of this one.
+//!
+//! The number of a process means something in its PID namespace alone, and its start time in its time namespace. What
+//! `/proc` shows are the processes of the PID namespace in which it was mounted, so it is not believed where that is
+//! another one than this process's.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 /// A process as `/proc/PID/stat` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +16,37 @@ pub(crate) struct ProcessStat {
     pub(crate) ended: bool,
 }
 
-/// The state of process `pid`; `None` if there is no such process, or no `/proc`.
+/// The namespaces in which the numbers and start times of processes have a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Namespaces {
+    /// The kernel's number of the PID namespace; 0 if it is unknown.
+    pub(crate) pid: u64,
+    /// The kernel's number of the time namespace; 0 if it is unknown, or the kernel has none.
+    pub(crate) time: u64,
+}
+
+impl Namespaces {
+    /// Those of this process.
+    pub(crate) fn own() -> Self {
+        let number = |kind| fs::metadata(format!("/proc/self/ns/{kind}")).map_or(0, |ns| ns.ino());
+        Self {
+            pid: number("pid"),
+            time: number("time"),
+        }
+    }
+
+    /// Whether numbers of processes have one meaning in both; `None` if that is unknown.
+    pub(crate) fn share_numbers(self, other: Self) -> Option<bool> {
+        (self.pid != 0 && other.pid != 0).then_some(self.pid == other.pid)
+    }
+}
+
+/// The state of process `pid`; `None` if there is no such process, or no `/proc` of this process's PID namespace.
 pub(crate) fn life(pid: u32) -> Option<ProcessStat> {
+    let link = fs::read_link("/proc/self").ok()?;
+    if link.to_str()?.parse() != Ok(std::process::id()) {
+        return None;
+    }
     parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 

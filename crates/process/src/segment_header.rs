@@ -2,17 +2,19 @@
 //!
 //! ```text
 //! line 0          magic, version, size, options, how many words the plans take
-//! lines 1 …       for each rank eight words: who it is
+//! lines 1 …       for each rank a line: who it is
 //! lines …         the algorithms that were asked for and the plans, in words
 //! ```
 
 use crate::message::VERSION;
+use crate::process_stat::Namespaces;
 use corecast_collectives::Algorithms;
 use corecast_collectives::{BarrierPlan, Plans};
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Rounds, Tree};
 use corecast_team::{DEPTH_MAX, Options};
 use corecast_wire::queue::Backend;
+use corecast_wire::robust_list::EndMark;
 use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,18 +52,31 @@ mod fact {
     /// The address of a word in its process, and in `WORD` the value of that word; see `transfer_path.rs`.
     pub(crate) const PLACE: usize = 3;
     pub(crate) const WORD: usize = 4;
+    /// The numbers of its process's PID and time namespaces; 0 if they are unknown.
+    pub(crate) const PID_NAMESPACE: usize = 5;
+    pub(crate) const TIME_NAMESPACE: usize = 6;
     /// 1 once all others are written.
     pub(crate) const READY: usize = 7;
-    pub(crate) const COUNT: usize = 8;
+    /// Two words that tell when its process has ended, of the least rank of a process; see `EndMark`.
+    pub(crate) const END_MARK: usize = 8;
+    pub(crate) const COUNT: usize = 16;
 }
 
 /// The facts that a process publishes about one of its ranks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
+    pub(crate) owner: Owner,
+    pub(crate) node: Option<u32>,
+}
+
+/// A process that has registered for a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    /// Its number, and its start time where that is known, in its namespaces.
     pub(crate) pid: u32,
     pub(crate) born: Option<u64>,
-    pub(crate) node: Option<u32>,
-    /// The address of a word in the process, and its value.
+    pub(crate) namespaces: Namespaces,
+    /// The address of a random word in the process, and its value, by which processes are told apart.
     pub(crate) word: (u64, u64),
 }
 
@@ -266,19 +281,34 @@ impl SegmentHeader {
         line.get(at + fact)
     }
 
-    /// Registers a process for a rank; `false` if the rank is taken.
-    pub(crate) fn register(&self, rank: usize, facts: Facts) -> bool {
+    /// Claims a rank for process `pid`, which then [registers](Self::register) for it; `false` if the rank is taken.
+    pub(crate) fn claim(&self, rank: usize, pid: u32) -> bool {
         let (line, at) = self.place(rank);
-        if !line.claim(at + fact::PID, u64::from(facts.pid)) {
-            return false;
-        }
+        line.claim(at + fact::PID, u64::from(pid))
+    }
+
+    /// Registers the process that has claimed a rank.
+    pub(crate) fn register(&self, rank: usize, facts: Facts) {
+        let (line, at) = self.place(rank);
+        let Facts { owner, node } = facts;
         let plus_one = |number: Option<u64>| number.map_or(0, |number| number.wrapping_add(1));
-        line.set(at + fact::BORN, plus_one(facts.born));
-        line.set(at + fact::NODE, plus_one(facts.node.map(u64::from)));
-        line.set(at + fact::PLACE, facts.word.0);
-        line.set(at + fact::WORD, facts.word.1);
+        line.set(at + fact::BORN, plus_one(owner.born));
+        line.set(at + fact::NODE, plus_one(node.map(u64::from)));
+        line.set(at + fact::PLACE, owner.word.0);
+        line.set(at + fact::WORD, owner.word.1);
+        line.set(at + fact::PID_NAMESPACE, owner.namespaces.pid);
+        line.set(at + fact::TIME_NAMESPACE, owner.namespaces.time);
         line.set(at + fact::READY, 1);
-        true
+    }
+
+    /// The mark that tells when a process has ended of which this is the least rank.
+    pub(crate) fn end_mark(&self, rank: usize) -> EndMark {
+        assert!(rank < self.size, "rank {rank} of {}", self.size);
+        let first = fact::COUNT * rank;
+        EndMark::new(
+            self.lines.get(1 + first / WORDS),
+            first % WORDS + fact::END_MARK,
+        )
     }
 
     /// The number of the process that has claimed a rank, 0 if none has.
@@ -286,18 +316,20 @@ impl SegmentHeader {
         u32::try_from(self.fact(rank, fact::PID)).unwrap_or(0)
     }
 
-    /// The process that has registered for a rank: its number, and its start time where that is known.
-    pub(crate) fn owner(&self, rank: usize) -> Option<(u32, Option<u64>)> {
+    /// The process that has registered for a rank.
+    pub(crate) fn owner(&self, rank: usize) -> Option<Owner> {
         if self.fact(rank, fact::READY) == 0 {
             return None;
         }
-        let pid = Some(self.claimed_by(rank)).filter(|&pid| pid != 0)?;
-        Some((pid, self.fact(rank, fact::BORN).checked_sub(1)))
-    }
-
-    /// The address of a word in the process of a rank, and the value of that word.
-    pub(crate) fn word(&self, rank: usize) -> (u64, u64) {
-        (self.fact(rank, fact::PLACE), self.fact(rank, fact::WORD))
+        Some(Owner {
+            pid: Some(self.claimed_by(rank)).filter(|&pid| pid != 0)?,
+            born: self.fact(rank, fact::BORN).checked_sub(1),
+            namespaces: Namespaces {
+                pid: self.fact(rank, fact::PID_NAMESPACE),
+                time: self.fact(rank, fact::TIME_NAMESPACE),
+            },
+            word: (self.fact(rank, fact::PLACE), self.fact(rank, fact::WORD)),
+        })
     }
 
     /// The NUMA node of each rank, if all of them know theirs.

@@ -21,7 +21,8 @@
 //! `CORECAST_CMA=BYTES` says otherwise. Buffers in huge pages are cheaper for the kernel: a hand-written loop then
 //! takes 0.6 times as long from 512 KiB on, also with a core for each of two ranks that exchange.
 
-use crate::segment_header::SegmentHeader;
+use crate::process_stat::Namespaces;
+use crate::segment_header::{Owner, SegmentHeader};
 use corecast_team::{Processes, TransferPath, TransferPaths};
 use corecast_transfer::Process;
 use std::sync::Arc;
@@ -62,12 +63,19 @@ pub(crate) fn try_all(
     shares: bool,
 ) -> (Processes, TransferPaths) {
     let requested = std::env::var(CMA).ok();
+    let own = Namespaces::own();
     let lends_from = threshold(requested.as_deref(), shares);
     let mut found: Vec<Tried> = Vec::new();
     let (mut processes, mut from) = (Vec::new(), Vec::new());
     for rank in 0..header.size() {
         let owner = header.owner(rank).filter(|_| !ours.contains(&rank));
-        let Some((pid, _)) = owner else {
+        let Some(Owner {
+            pid,
+            namespaces,
+            word,
+            ..
+        }) = owner
+        else {
             processes.push(None);
             from.push(None);
             continue;
@@ -77,7 +85,12 @@ pub(crate) fn try_all(
             from.push(Some(TransferPath::BounceBuffer(format!("{CMA} is 0"))));
             continue;
         }
-        let word = header.word(rank);
+        if namespaces.share_numbers(own) == Some(false) {
+            let why = format!("process {pid} has its number in another PID namespace");
+            processes.push(None);
+            from.push(Some(TransferPath::BounceBuffer(why)));
+            continue;
+        }
         let known = found.iter().position(|(known, ..)| *known == word);
         let place = known.unwrap_or_else(|| {
             let (process, reach) = match Process::open(pid, word) {

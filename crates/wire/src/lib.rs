@@ -32,6 +32,8 @@ pub mod op_history;
 pub mod park;
 pub mod phase_barrier;
 pub mod queue;
+#[cfg(not(loom))]
+pub mod robust_list;
 mod segment;
 pub mod simd;
 mod stop;

@@ -37,6 +37,12 @@ impl Words {
         self.0[index].store(word, Ordering::Release);
     }
 
+    /// Word `index` itself, whose address is given to the kernel.
+    #[cfg(not(loom))]
+    pub(crate) fn word(&self, index: usize) -> &AtomicU64 {
+        &self.0[index]
+    }
+
     /// Writes word `index` if it is 0, and returns whether it was. Of several threads that try, one
     /// succeeds.
     ///

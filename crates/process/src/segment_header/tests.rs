@@ -114,20 +114,32 @@ fn a_header_says_what_does_not_fit() {
     assert_eq!(theirs.algorithms, options.algorithms);
     assert!(header.owner(2).is_none());
     let facts = |pid, born, node| Facts {
-        pid,
-        born,
+        owner: Owner {
+            pid,
+            born,
+            namespaces: Namespaces { pid: 4, time: 0 },
+            word: (u64::from(pid) * 10, 9),
+        },
         node,
-        word: (u64::from(pid) * 10, 9),
     };
-    assert!(header.register(2, facts(77, Some(5), Some(0))));
-    assert!(!header.register(2, facts(78, None, None)));
-    assert_eq!(header.owner(2), Some((77, Some(5))));
-    assert_eq!((header.claimed_by(2), header.word(2)), (77, (770, 9)));
+    let register = |rank, facts: Facts| {
+        let claimed = header.claim(rank, facts.owner.pid);
+        if claimed {
+            assert_eq!(header.owner(rank), None);
+            header.register(rank, facts);
+        }
+        claimed
+    };
+    assert!(register(2, facts(77, Some(5), Some(0))));
+    assert!(!register(2, facts(78, None, None)));
+    assert_eq!(header.owner(2), Some(facts(77, Some(5), None).owner));
+    assert_eq!(header.claimed_by(2), 77);
     assert_eq!(header.nodes(), None);
-    assert!(header.register(0, facts(79, None, Some(1))));
-    assert!(header.register(1, facts(80, None, Some(0))));
-    assert_eq!(header.owner(0), Some((79, None)));
+    assert!(register(0, facts(79, None, Some(1))));
+    assert!(register(1, facts(80, None, Some(0))));
+    assert_eq!(header.owner(0), Some(facts(79, None, None).owner));
     assert_eq!(header.nodes(), Some(vec![1, 0, 0]));
+    assert!(!header.end_mark(2).is_known());
     segment.at::<Words>(0, 1).unwrap()[0].set(word::VERSION, 99);
     let version = read(None, &options, fence).unwrap_err().to_string();
     assert!(version.contains("version 99"), "{version}");

@@ -10,6 +10,7 @@ mod cma;
 mod collectives;
 mod common;
 mod double_fetch;
+mod ends;
 mod forked;
 mod hot_path;
 mod lines;

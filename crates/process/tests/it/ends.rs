@@ -1,0 +1,246 @@
+//! Processes that end in ways that a descriptor of the process does not show: by `exec`, with a forked child that lives
+//! on, or in another PID namespace.
+//!
+//! Each process is this program again, and a variable says which part it plays.
+
+use crate::own_process::WATCHDOG;
+use corecast_collectives::{Plans, PlansError};
+use corecast_plan::Pattern;
+use corecast_process::{Address, ProcessGroup};
+use corecast_team::{Failure, Loss, Options, Team};
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+const PART: &str = "CORECAST_TEST_END";
+
+fn plans() -> Result<Plans, PlansError> {
+    let machine = corecast_model::synthetic("core:2").unwrap();
+    Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
+}
+
+fn enter(path: &str, ranks: &[Option<usize>]) -> Team {
+    let options = Options {
+        join_limit: WATCHDOG / 5,
+        ..Options::default()
+    };
+    let address = match path.strip_prefix('@') {
+        Some(name) => Address::Name(name.into()),
+        None => Address::Path(PathBuf::from(path)),
+    };
+    ProcessGroup::enter(&address, 2, ranks, plans, &options).unwrap()
+}
+
+/// A process that is killed when this is dropped. Children that it has forked end when its input does.
+struct Kept(Child);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Kept {
+    /// Waits until the process prints a line with `word`, and returns the line.
+    #[track_caller]
+    fn says(&mut self, word: &str) -> String {
+        let mut lines = BufReader::new(self.0.stdout.as_mut().unwrap()).lines();
+        let found = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains(word)));
+        found.unwrap_or_else(|| panic!("never {word}")).unwrap()
+    }
+}
+
+/// Starts this program as a process that plays `part` at `path`, by way of `launcher`.
+fn start(launcher: &[&str], part: &str, path: &str) -> Kept {
+    let this = std::env::current_exe().unwrap();
+    let mut words: Vec<&str> = launcher.to_vec();
+    words.push(this.to_str().unwrap());
+    words.extend(["--exact", "ends::part", "--nocapture", "--test-threads=1"]);
+    let mut command = Command::new(words[0]);
+    command
+        .args(&words[1..])
+        .env(PART, format!("{part} {path}"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    Kept(command.spawn().unwrap())
+}
+
+/// Starts a child that does nothing until the input of this process ends, or an hour has passed.
+fn fork_and_leave() {
+    // SAFETY: the child reads and ends, and takes no lock.
+    if unsafe { libc::fork() } == 0 {
+        // SAFETY: ends the child when the test should be forgotten.
+        unsafe { libc::alarm(3600) };
+        let mut byte = 0_u8;
+        // SAFETY: reads to the byte, and ends the child at once.
+        unsafe {
+            libc::read(0, (&raw mut byte).cast(), 1);
+            libc::_exit(0)
+        }
+    }
+}
+
+/// Plays the part that a variable names.
+#[test]
+fn part() {
+    let Ok(told) = std::env::var(PART) else {
+        return;
+    };
+    let (part, path) = told.split_once(' ').unwrap();
+    if let Some(how) = part.strip_prefix("host-") {
+        return host(path, how);
+    }
+    let team = enter(path, &[Some(1)]);
+    let mut member = team.join(1).unwrap();
+    member.barrier().unwrap();
+    if part.contains("fork") {
+        fork_and_leave();
+    }
+    println!("process {} is there", std::process::id());
+    if part.contains("exec") {
+        // It ends with its input.
+        let error = Command::new("cat").exec();
+        panic!("{error}");
+    }
+    if part.contains("stay") {
+        for _ in 0..3 {
+            member.barrier().unwrap();
+        }
+        println!("three barriers");
+        return;
+    }
+    std::process::abort();
+}
+
+/// Is the rendezvous server at `path`, and ends before anybody has come.
+fn host(path: &str, how: &str) {
+    let at = path.to_owned();
+    std::thread::spawn(move || enter(&at, &[None]));
+    let begin = Instant::now();
+    let listens = || match path.strip_prefix('@') {
+        None => std::fs::exists(path).unwrap(),
+        Some(name) => std::fs::read_to_string("/proc/net/unix")
+            .unwrap()
+            .contains(name),
+    };
+    while !listens() {
+        assert!(begin.elapsed() < WATCHDOG);
+        std::thread::yield_now();
+    }
+    if how == "fork" {
+        fork_and_leave();
+    }
+    println!("process {} listens", std::process::id());
+    std::process::abort();
+}
+
+fn path(test: &str) -> String {
+    let folder = std::env::temp_dir();
+    format!(
+        "{}/corecast-{test}-{}",
+        folder.display(),
+        std::process::id()
+    )
+}
+
+/// Enters together with a process that plays `part`, and returns the failure of a barrier after it has gone.
+fn lose(launcher: &[&str], part: &str, path: &str) -> Failure {
+    let mut other = start(launcher, part, path);
+    let team = enter(path, &[Some(0)]);
+    let mut member = team.join(0).unwrap();
+    member.barrier().unwrap();
+    other.says("is there");
+    let begin = Instant::now();
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        if stopped
+            .recv_timeout(WATCHDOG)
+            .is_err_and(|e| e == std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
+            eprintln!("no failure after {:?}", begin.elapsed());
+            std::process::abort();
+        }
+    });
+    let failure = member.barrier().unwrap_err();
+    drop(stop);
+    failure
+}
+
+fn is_death(failure: &Failure) -> bool {
+    matches!(failure, Failure::PeerLost { remote, how: Loss::Died, .. } if remote.rank == 1)
+}
+
+#[test]
+fn a_process_that_calls_exec_is_lost() {
+    for part in ["exec", "fork-exec", "fork-abort"] {
+        let failure = lose(&[], part, &format!("@ends-{part}-{}", std::process::id()));
+        assert!(is_death(&failure), "{part}: {failure}");
+    }
+}
+
+/// The launcher that makes a PID namespace; `None` where that is not allowed.
+fn apart() -> Option<&'static [&'static str]> {
+    // With `--kill-child` the namespace ends with its launcher, which the tests kill.
+    const LAUNCHER: &[&str] = &[
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--kill-child",
+    ];
+    let mut command = Command::new(LAUNCHER[0]);
+    command
+        .args(&LAUNCHER[1..])
+        .arg("true")
+        .stderr(Stdio::null());
+    let made = command.status().is_ok_and(|status| status.success());
+    if !made {
+        println!("this system makes no PID namespaces");
+    }
+    made.then_some(LAUNCHER)
+}
+
+/// Rank 0 is in the test's PID namespace, or in a second one, where its number is that of rank 1 in the first.
+#[test]
+fn processes_of_other_pid_namespaces_live_and_are_lost() {
+    let Some(launcher) = apart() else {
+        return;
+    };
+    // The user is another one in the namespace only by name: `--map-root-user`.
+    for part in ["exec", "fork-abort", "abort"] {
+        let failure = lose(launcher, part, &path(&format!("apart-{part}")));
+        assert!(is_death(&failure), "{part}: {failure}");
+    }
+    let path = path("apart-stay");
+    let mut other = start(launcher, "stay", &path);
+    let team = enter(&path, &[Some(0)]);
+    let mut member = team.join(0).unwrap();
+    for round in 0..4 {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert_eq!(member.barrier(), Ok(()), "round {round}");
+    }
+    other.says("three barriers");
+}
+
+#[test]
+fn a_rendezvous_server_that_forked_does_not_block_its_address() {
+    for how in ["fork", "plain"] {
+        for path in [
+            path(&format!("host-{how}")),
+            format!("@ends-host-{how}-{}", std::process::id()),
+        ] {
+            let mut other = start(&[], &format!("host-{how}"), &path);
+            other.says("listens");
+            // The forked child lives for as long as this end of its input is open.
+            let _input = other.0.stdin.take();
+            other.0.wait().unwrap();
+            let team = enter(&path, &[None, None]);
+            let met = team.run(|member| member.barrier());
+            assert_eq!(met, [Ok(()), Ok(())], "{path}");
+        }
+    }
+}
