@@ -34,6 +34,9 @@ use std::marker::PhantomData;
 /// The kernel's bit in a word whose thread has ended.
 const OWNER_DIED: u64 = 0x4000_0000;
 
+/// The word of a mark that a thread has given up. The half that the kernel reads is 0, which is no thread's number.
+const GIVEN_UP: u64 = 1 << 32;
+
 /// A node and, behind it, a word that tells whether the thread that [keeps](RobustList::add) it has ended.
 #[derive(Clone, Debug)]
 pub struct EndMark {
@@ -55,7 +58,7 @@ impl EndMark {
         Self { line, node }
     }
 
-    /// Whether a thread keeps the mark, or has kept it until its end.
+    /// Whether a thread keeps the mark, or has kept it until it gave it up or ended.
     pub fn is_known(&self) -> bool {
         self.line.get(self.node + 1) != 0
     }
@@ -167,7 +170,7 @@ impl RobustList {
         self.marks.iter().any(|(known, _)| *known == number)
     }
 
-    /// Keeps only the marks for whose number `keep` returns `true`. The others are as if no thread had kept them.
+    /// Keeps only the marks for whose number `keep` returns `true`. The end of the thread does not show in the others.
     pub fn retain(&mut self, keep: impl Fn(u64) -> bool) {
         let mut index = 0;
         while let Some((number, _)) = self.marks.get(index) {
@@ -183,7 +186,7 @@ impl RobustList {
                 Some(before) => before.line.set(before.node, next),
             }
             let (_, mark) = self.marks.remove(index);
-            mark.line.set(mark.node + 1, 0);
+            mark.line.set(mark.node + 1, GIVEN_UP);
         }
     }
 }
@@ -242,7 +245,7 @@ mod tests {
         // A thread is joined when its memory can be freed, which the kernel tells after it has gone through the list.
         let ended: Vec<bool> = marks.iter().map(EndMark::has_ended).collect();
         assert_eq!(ended, [false, true, true, true, false]);
-        assert!(!marks[0].is_known() && marks[1].is_known());
+        assert!(marks.iter().all(EndMark::is_known));
     }
 
     #[test]
@@ -256,10 +259,7 @@ mod tests {
             }
         });
         thread.join().unwrap();
-        assert!(
-            marks
-                .iter()
-                .all(|mark| !mark.is_known() && !mark.has_ended())
-        );
+        let given_up = |mark: &EndMark| mark.is_known() && !mark.has_ended();
+        assert!(marks.iter().all(given_up));
     }
 }
