@@ -26,7 +26,10 @@ fn team_with(n: usize, options: Options) -> Team {
 }
 
 /// Runs `body` in a thread; the test fails instead of hanging.
-fn in_time<R: Send + 'static>(what: String, body: impl FnOnce() -> R + Send + 'static) -> R {
+pub(crate) fn in_time<R: Send + 'static>(
+    what: String,
+    body: impl FnOnce() -> R + Send + 'static,
+) -> R {
     let (done, ended) = mpsc::channel();
     let thread = std::thread::spawn(move || done.send(body()).unwrap());
     match ended.recv_timeout(WATCHDOG) {

@@ -56,6 +56,10 @@ pub struct Overlap<'scope, 'env> {
     rank: usize,
 }
 
+/// The number of an operation in flight: the member's first is 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticket(u64);
+
 /// An operation in flight. Dropping it loses nothing: the operation goes on, and has ended when
 /// [`Member::overlap`] returns.
 #[derive(Debug)]
@@ -267,6 +271,24 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             let look = || self.resume(Look::Quick).then_some(GoneOn);
             let (Ok(GoneOn) | Err(GoneOn)) =
                 self.wait_strategy.wait_watched(ANY, || Long(self), look);
+        }
+    }
+
+    /// The operation that was started last.
+    pub(super) fn last_started(&self) -> Ticket {
+        Ticket(self.started.get())
+    }
+
+    /// Waits until all operations that were started after `before` have ended, and returns the first failure.
+    pub(super) fn wait_since(&self, Ticket(before): Ticket) -> Result<(), Failure> {
+        // An operation context that has begun a later operation has ended the earlier ones.
+        let since = || self.slots.iter().filter(|slot| slot.ticket.get() > before);
+        self.wait_until(|| since().all(|slot| slot.ended.get()));
+        let failures =
+            since().filter_map(|slot| Some((slot.ticket.get(), slot.failure.borrow().clone()?)));
+        match failures.min_by_key(|&(ticket, _)| ticket) {
+            Some((_, failure)) => Err(failure),
+            None => Ok(()),
         }
     }
 

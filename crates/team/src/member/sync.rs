@@ -2,6 +2,7 @@
 //! and strict as in automatic tuning §3).
 
 use super::Member;
+use super::overlap::{Overlap, Ticket};
 use crate::failure::Failure;
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +11,14 @@ use std::str::FromStr;
 /// `UPC_IN_` before it for the entry and `UPC_OUT_` for the exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Await {
-    /// Entry: an operation may touch a member's data as soon as that member gives them. Exit: a member may leave while
-    /// others are still in the operation.
+    /// Entry: the operation waits for nobody, and moves whatever data have been given. Exit: a member leaves at once.
+    /// Others may read or write its data afterwards, until it waits: this takes an operation in flight
+    /// ([`Overlap::synced`]), as a call that blocks borrows its buffers no longer than it runs. There it gives as much
+    /// as [`Await::My`].
     No,
-    /// Entry: as [`Await::No`], because members give their data only by calling. Exit: a member leaves when its own
-    /// data are complete and no other member reads them any more. All operations give this much by themselves: as they
-    /// borrow their buffers, less would not be safe, so [`Await::No`] gives as much.
+    /// Entry: no data of a member are touched before that member has called. Members give their buffers by calling, so
+    /// this costs nothing, and [`Await::No`] gives as much. Exit: a member leaves when its own data are complete and no
+    /// other member reads them any more. All calls that block give this much by themselves.
     My,
     /// Entry: no data of any member are touched before all members have called. Exit: no member leaves before the data
     /// of all members are complete.
@@ -95,7 +98,7 @@ impl FromStr for Synchrony {
 
 impl Member {
     /// Runs `operation`, or several, with more waiting around it than it does by itself. All members
-    /// give the same `sync`.
+    /// give the same `sync`. Waiting less, which takes operations in flight, is [`Overlap::synced`].
     ///
     /// # Errors
     ///
@@ -135,5 +138,83 @@ impl Member {
             self.barrier()?;
         }
         Ok(result)
+    }
+}
+
+impl<'scope, 'env> Overlap<'scope, 'env> {
+    /// Lets `start` start operations in flight, with the waiting of `sync` around them. All members give the same
+    /// `sync`.
+    ///
+    /// After [`Await::No`] this returns as soon as they are started, whether or not other members have come: their
+    /// buffers are lent until [`Member::overlap`] returns, and have their results when the request or the end of the
+    /// overlap has been waited for. After [`Await::My`] the member's own part of them is
+    /// done, after [`Await::All`] that of every member.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Cost
+    ///
+    /// A barrier in flight for each side that awaits all. With `depth` operations in flight already, starting one more
+    /// waits for the oldest.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// use corecast_team::{Await, Synchrony};
+    ///
+    /// let leaves_at_once = Synchrony { entry: Await::No, exit: Await::No };
+    /// let team = Team::new(plans)?;
+    /// team.run(|member| {
+    ///     let mut data = vec![member.rank() as u64; 10_000];
+    ///     member
+    ///         .overlap(|flight| {
+    ///             let request = flight.synced(leaves_at_once, |flight| flight.broadcast(1, &mut data))?;
+    ///             // Rank 1 may be here before rank 0 has called.
+    ///             request.wait()
+    ///         })
+    ///         .unwrap()
+    ///         .unwrap();
+    ///     assert_eq!(data, [1; 10_000]);
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn synced<'o, R>(
+        &'o self,
+        sync: Synchrony,
+        start: impl FnOnce(&'o Self) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let entered = self.enter(sync.entry)?;
+        let result = start(self)?;
+        self.leave(entered, sync.exit)?;
+        Ok(result)
+    }
+
+    /// The waiting of [`synced`](Self::synced) before operations, for bindings whose errors are others.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn enter(&self, entry: Await) -> Result<Ticket, Failure> {
+        if entry == Await::All {
+            self.barrier()?.wait()?;
+        }
+        Ok(self.last_started())
+    }
+
+    /// The waiting of [`synced`](Self::synced) after the operations that were started since `entered`.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn leave(&self, entered: Ticket, exit: Await) -> Result<(), Failure> {
+        if exit != Await::No {
+            self.wait_since(entered)?;
+        }
+        if exit == Await::All {
+            self.barrier()?.wait()?;
+        }
+        Ok(())
     }
 }
