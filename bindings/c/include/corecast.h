@@ -120,11 +120,12 @@ typedef enum corecast_element {
 
 // For whom one side of an operation waits, as in UPC.
 typedef enum corecast_await {
-  // For nobody. An operation needs the member's own data, so this is the same as
-  // `CORECAST_AWAIT_MY`.
+  // For nobody. Before: as `CORECAST_AWAIT_MY`. After: the member goes on at once, and others may
+  // read and write its data until it waits. Only operations in flight can do this; of an operation
+  // that waits it is the same as `CORECAST_AWAIT_MY`.
   CORECAST_AWAIT_NO = 0,
   // For the member's own data. Before: they may be read as soon as the member calls. After: they are
-  // as they should be, and nobody reads them any more. Every operation does this by itself.
+  // as they should be, and nobody reads them any more. Every operation that waits does this by itself.
   CORECAST_AWAIT_MY = 1,
   // For all members, by a barrier. Before: nobody's data are touched until all have come. After:
   // nobody goes on until all data of all members are as they should be.
@@ -204,6 +205,12 @@ typedef corecast_status_t (*corecast_synced_body_t)(struct corecast_member_t *me
 // `context` is what `corecast_overlap` was given. It must not unwind: no exception, no `longjmp`.
 typedef void (*corecast_flight_body_t)(const struct corecast_flight_t *flight,
                                        void *context);
+
+// What `corecast_flight_synced` runs: it starts operations, and returns the first status that is not
+// `CORECAST_STATUS_OK`. `flight` and `context` are those of `corecast_flight_synced`. It must not
+// unwind: no exception, no `longjmp`.
+typedef corecast_status_t (*corecast_flight_synced_body_t)(const struct corecast_flight_t *flight,
+                                                           void *context);
 
 // What the last thread of a phase runs before anybody goes on. `context` is what
 // `corecast_barrier_new` was given. It must not use the barrier, nor unwind: no exception, no
@@ -910,7 +917,7 @@ corecast_status_t corecast_exscan(struct corecast_member_t *member,
 
 // Runs `body`, which calls one operation or several, with more waiting around it than they do by
 // themselves: a barrier on each side for which `CORECAST_AWAIT_ALL` is given. All members give the
-// same `before` and `after`.
+// same `before` and `after`. For less waiting than they do by themselves: `corecast_flight_synced`.
 //
 // Returns the first failure: of the barrier before, after which `body` is not run; of `body`, after
 // which there is no second barrier; or of the barrier after it.
@@ -1205,6 +1212,28 @@ corecast_status_t corecast_start_exscan(const struct corecast_flight_t *flight,
                                         corecast_element_t element,
                                         const struct corecast_operator_t *operator_,
                                         struct corecast_request_t **request);
+
+// Runs `body`, which starts one operation or several, with the waiting of `corecast_await` around them.
+// All members give the same `before` and `after`.
+//
+// After `CORECAST_AWAIT_NO` this returns at once, whether or not other members have come. The data must
+// then stay, and be neither written nor, if the operation writes them, read, until the member has
+// waited for the operation or `corecast_overlap` has returned. After `CORECAST_AWAIT_MY` the member's own part of the
+// operations is done; after `CORECAST_AWAIT_ALL` that of every member. Their requests may still be
+// waited for.
+//
+// Returns the first failure: of the barrier before, after which `body` is not run; of `body`, after
+// which nothing waits; or of what is waited for after it.
+//
+// Threads: one, that of the body of `corecast_overlap`.
+//
+// The caller sees to it that
+// `flight` is NULL or that of a body that runs; `body` may be called with `context`.
+corecast_status_t corecast_flight_synced(const struct corecast_flight_t *flight,
+                                         corecast_await_t before,
+                                         corecast_await_t after,
+                                         corecast_flight_synced_body_t body,
+                                         void *context);
 
 // The most threads that a barrier can expect.
 //

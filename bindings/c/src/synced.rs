@@ -8,11 +8,12 @@ use std::ffi::c_void;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum Await {
-    /// For nobody. An operation needs the member's own data, so this is the same as
-    /// `CORECAST_AWAIT_MY`.
+    /// For nobody. Before: as `CORECAST_AWAIT_MY`. After: the member goes on at once, and others may
+    /// read and write its data until it waits. Only operations in flight can do this; of an operation
+    /// that waits it is the same as `CORECAST_AWAIT_MY`.
     No = 0,
     /// For the member's own data. Before: they may be read as soon as the member calls. After: they are
-    /// as they should be, and nobody reads them any more. Every operation does this by itself.
+    /// as they should be, and nobody reads them any more. Every operation that waits does this by itself.
     My = 1,
     /// For all members, by a barrier. Before: nobody's data are touched until all have come. After:
     /// nobody goes on until all data of all members are as they should be.
@@ -28,11 +29,12 @@ pub type AwaitCode = i32;
 pub type SyncedBody =
     Option<unsafe extern "C" fn(member: *mut Member, context: *mut c_void) -> ReturnedStatus>;
 
-/// Whether a side of an operation has a barrier.
-fn has_barrier(name: &str, code: AwaitCode) -> Result<bool, Refusal> {
+/// The side of an operation that a number stands for.
+pub(crate) fn side(name: &str, code: AwaitCode) -> Result<corecast::Await, Refusal> {
     match code {
-        0 | 1 => Ok(false),
-        2 => Ok(true),
+        0 => Ok(corecast::Await::No),
+        1 => Ok(corecast::Await::My),
+        2 => Ok(corecast::Await::All),
         _ => Err(Refusal::invalid(format!(
             "`{name}` is {code}: take one of corecast_await"
         ))),
@@ -49,7 +51,7 @@ unsafe fn barrier(member: &Member) -> Result<(), Refusal> {
 
 /// Runs `body`, which calls one operation or several, with more waiting around it than they do by
 /// themselves: a barrier on each side for which `CORECAST_AWAIT_ALL` is given. All members give the
-/// same `before` and `after`.
+/// same `before` and `after`. For less waiting than they do by themselves: `corecast_flight_synced`.
 ///
 /// Returns the first failure: of the barrier before, after which `body` is not run; of `body`, after
 /// which there is no second barrier; or of the barrier after it.
@@ -71,14 +73,14 @@ pub unsafe extern "C" fn corecast_synced(
         // SAFETY: the caller's promise, here and below.
         let handle = unsafe { of_handle(member)? };
         let body = body.ok_or_else(|| Refusal::null("body"))?;
-        let (before, after) = (has_barrier("before", before)?, has_barrier("after", after)?);
-        if before {
+        let (before, after) = (side("before", before)?, side("after", after)?);
+        if before == corecast::Await::All {
             // SAFETY: as above.
             unsafe { barrier(handle)? };
         }
         // SAFETY: as above. The member is not in use by this call.
         returned(unsafe { body(member, context) })?;
-        if after {
+        if after == corecast::Await::All {
             // SAFETY: as above.
             unsafe { barrier(handle)? };
         }
@@ -101,9 +103,8 @@ mod tests {
         {
             assert_eq!(ours as usize, number);
             assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
-            let expected = theirs == corecast::Await::All;
-            assert_eq!(has_barrier("after", number as i32).unwrap(), expected);
+            assert_eq!(side("after", number as i32).unwrap(), theirs);
         }
-        assert!(has_barrier("before", 3).is_err() && has_barrier("before", -1).is_err());
+        assert!(side("before", 3).is_err() && side("before", -1).is_err());
     }
 }

@@ -3,3 +3,4 @@
 pub mod moves;
 pub mod overlap;
 pub mod reductions;
+pub mod synced;

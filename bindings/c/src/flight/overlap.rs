@@ -116,7 +116,7 @@ impl Flight {
     }
 
     /// Refuses any other thread than that of the body.
-    fn check_thread(&self) -> Result<(), Refusal> {
+    pub(super) fn check_thread(&self) -> Result<(), Refusal> {
         match thread::current().id() == self.thread {
             true => Ok(()),
             false => Err(Refusal::new(

@@ -1,6 +1,8 @@
 /* Operations in flight: every one of them, several at a time, waited for in another order. */
 #include "check.h"
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 enum { COUNT = 1000, RANKS = 3 };
 
@@ -183,6 +185,84 @@ static void deep(corecast_member_t *member, void *context) {
   CHECK(word == 6);
 }
 
+/* The nine modes of operations in flight. Rank 0 broadcasts; nobody else comes before it has left, where the exit
+ * waits for nobody, and nobody leaves before all have come, where a side waits for all. */
+static struct {
+  atomic_size_t come;
+  atomic_bool left;
+} mode;
+
+typedef struct {
+  corecast_member_t *member;
+  corecast_await_t before, after;
+  unsigned char *data;
+  corecast_request_t *request;
+  int calls;
+} sided;
+
+enum { LONG = 1 << 20 };
+
+static corecast_status_t starts(const corecast_flight_t *flight, void *context) {
+  sided *here = context;
+  here->calls++;
+  if (here->before == CORECAST_AWAIT_ALL) CHECK(atomic_load(&mode.come) == RANKS);
+  return corecast_start_broadcast(flight, 0, here->data, LONG, &here->request);
+}
+
+static corecast_status_t returns_mismatch(const corecast_flight_t *flight, void *context) {
+  (void)flight, (void)context;
+  return CORECAST_STATUS_MISMATCH;
+}
+
+static void in_a_mode(const corecast_flight_t *flight, void *context) {
+  sided *here = context;
+  bool done = false;
+  bool early = here->before != CORECAST_AWAIT_ALL && here->after == CORECAST_AWAIT_NO;
+  size_t rank = corecast_member_rank(here->member);
+  while (early && rank != 0 && !atomic_load(&mode.left)) sched_yield();
+  atomic_fetch_add(&mode.come, 1);
+  OK(corecast_flight_synced(flight, here->before, here->after, starts, here));
+  CHECK(here->calls == 1);
+  if (rank == 0) atomic_store(&mode.left, true);
+  if (here->after == CORECAST_AWAIT_ALL) CHECK(atomic_load(&mode.come) == RANKS);
+  if (here->after != CORECAST_AWAIT_NO) {
+    CHECK(here->data[0] == 1 && here->data[LONG - 1] == 1);
+    OK(corecast_request_test(here->request, &done));
+    CHECK(done);
+  }
+  OK(corecast_request_wait(here->request));
+  CHECK(here->data[0] == 1 && here->data[LONG - 1] == 1);
+
+  corecast_await_t no = CORECAST_AWAIT_NO;
+  corecast_status_t bad = CORECAST_STATUS_INVALID;
+  REFUSED(corecast_flight_synced(NULL, no, no, starts, here), bad, "`flight` is NULL");
+  REFUSED(corecast_flight_synced(flight, no, no, NULL, here), bad, "`body` is NULL");
+  REFUSED(corecast_flight_synced(flight, 3, no, starts, here), bad, "`before` is 3");
+  REFUSED(corecast_flight_synced(flight, no, -1, starts, here), bad, "`after` is -1");
+  CHECK(corecast_flight_synced(flight, no, no, returns_mismatch, here) == CORECAST_STATUS_MISMATCH);
+}
+
+static void modes(corecast_member_t *member, void *context) {
+  (void)context;
+  corecast_await_t sides[] = {CORECAST_AWAIT_NO, CORECAST_AWAIT_MY, CORECAST_AWAIT_ALL};
+  unsigned char *data = malloc(LONG);
+  CHECK(data != NULL);
+  for (size_t before = 0; before < 3; before++) {
+    for (size_t after = 0; after < 3; after++) {
+      memset(data, (int)corecast_member_rank(member) + 1, LONG);
+      sided here = {member, sides[before], sides[after], data, NULL, 0};
+      OK(corecast_overlap(member, in_a_mode, &here));
+      OK(corecast_barrier(member));
+      if (corecast_member_rank(member) == 0) {
+        atomic_store(&mode.come, 0);
+        atomic_store(&mode.left, false);
+      }
+      OK(corecast_barrier(member));
+    }
+  }
+  free(data);
+}
+
 static void no_depth(corecast_member_t *member, void *context) {
   REFUSED(corecast_overlap(member, body, context), CORECAST_STATUS_NO_FLIGHT, "depth 0");
   REFUSED(corecast_overlap(member, NULL, context), CORECAST_STATUS_INVALID, "`body` is NULL");
@@ -197,6 +277,10 @@ int main(void) {
 
   OK(corecast_team_new(RANKS, &team));
   OK(corecast_team_run(team, own_operators, NULL));
+  OK(corecast_team_free(team));
+
+  OK(corecast_team_new(RANKS, &team));
+  OK(corecast_team_run(team, modes, NULL));
   OK(corecast_team_free(team));
 
   corecast_builder_t *builder;
