@@ -18,6 +18,7 @@
 
 #include "corecast/barrier.hpp"
 #include "corecast/error.hpp"
+#include "corecast/flight.hpp"
 #include "corecast/member.hpp"
 #include "corecast/operations.hpp"
 #include "corecast/operators.hpp"

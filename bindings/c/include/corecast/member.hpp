@@ -1,8 +1,8 @@
-// Members, their operations in flight, and requests.
+// Members.
 #ifndef CORECAST_MEMBER_HPP
 #define CORECAST_MEMBER_HPP
 
-#include "operations.hpp"
+#include "flight.hpp"
 
 #include <cstddef>
 #include <exception>
@@ -13,70 +13,6 @@
 #include <utility>
 
 namespace corecast {
-
-// An operation in flight. Dropping it loses nothing: the operation goes on.
-class [[nodiscard]] request {
- public:
-  explicit request(corecast_request_t *handle) : handle_(handle) {}
-
-  // Whether it has ended. Lets all in flight go as far as they can.
-  [[nodiscard]] bool test() {
-    bool done = false;
-    detail::check(corecast_request_test(handle_, &done));
-    return done;
-  }
-
-  // Waits until it has ended. Once.
-  void wait() { detail::check(corecast_request_wait(std::exchange(handle_, nullptr))); }
-
- private:
-  corecast_request_t *handle_;
-};
-
-// A member whose operations are in flight, for as long as the body of member::overlap runs.
-class flight : public operations<flight> {
- public:
-  flight(const flight &) = delete;
-  flight &operator=(const flight &) = delete;
-
-  [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
-  // Lets every operation in flight go as far as it can without waiting.
-  void progress() { detail::check(corecast_flight_progress(handle_)); }
-
- private:
-  friend class operations<flight>;
-  friend class member;
-  flight(const corecast_flight_t *handle, std::size_t rank, std::size_t size)
-      : handle_(handle), rank_(rank), size_(size) {}
-
-  template <class W, class S, class... Arguments>
-  request call(W, S start, Arguments... arguments) {
-    corecast_request_t *handle = nullptr;
-    detail::check(start(handle_, arguments..., &handle));
-    return request(handle);
-  }
-
-  const corecast_flight_t *handle_;
-  std::size_t rank_;
-  std::size_t size_;
-};
-
-// For whom one side of an operation waits: for nobody, for the member's own data, which is what every
-// operation does by itself, or for all members, by a barrier.
-enum class await { no = CORECAST_AWAIT_NO, my = CORECAST_AWAIT_MY, all = CORECAST_AWAIT_ALL };
-
-// Both sides of an operation. All members give the same.
-struct synchrony {
-  await before;
-  await after;
-};
-
-// What an operation does by itself.
-inline constexpr synchrony loose{await::my, await::my};
-// All members wait for all, before and after.
-inline constexpr synchrony strict{await::all, await::all};
 
 // One rank of a team.
 class member : public operations<member> {
@@ -103,7 +39,7 @@ class member : public operations<member> {
 
   // Runs body(member), which calls one operation or several, with a barrier on each side for which
   // await::all is given, and returns what the body returns. After a body that throws there is no
-  // second barrier.
+  // second barrier. For less waiting: flight::synced.
   template <class Body>
   auto synced(synchrony sync, Body &&body) {
     if (sync.before == await::all) barrier();
@@ -122,31 +58,36 @@ class member : public operations<member> {
   void cancel() { detail::check(corecast_cancel(handle_)); }
 
   // Runs a body that starts operations on a flight without waiting for them. All have ended when
-  // this returns. What the body throws is thrown from here.
+  // this returns. What the body throws is thrown from here, after its requests have waited for their
+  // operations; else the first failure of an operation that the body was not told.
   template <class Body>
   void overlap(Body &&body) {
     struct call {
       Body &body;
       member &self;
       std::exception_ptr thrown;
-    } call{body, *this, nullptr};
+      std::exception_ptr failure;
+    } call{body, *this, nullptr, nullptr};
     const corecast_status_t status = corecast_overlap(
         handle_,
         [](const corecast_flight_t *handle, void *context) noexcept {
           auto &call = *static_cast<struct call *>(context);
+          flight in_flight(handle, call.self.rank(), call.self.size());
           try {
-            flight in_flight(handle, call.self.rank(), call.self.size());
             call.body(in_flight);
           } catch (...) {
             call.thrown = std::current_exception();
           }
+          call.failure = in_flight.failure_;
         },
         &call);
     if (call.thrown) std::rethrow_exception(call.thrown);
+    if (call.failure) std::rethrow_exception(call.failure);
     detail::check(status);
   }
 
  private:
+  static constexpr bool in_flight = false;
   friend class operations<member>;
   friend class team;
   using owner = std::unique_ptr<corecast_member_t, detail::free_by<corecast_member_free>>;

@@ -5,6 +5,7 @@
 #include "operators.hpp"
 
 #include <cstddef>
+#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -31,7 +32,8 @@ struct parts {
   std::span<const std::size_t> displacements;
 };
 
-// The operations, for members, which wait, and for flights, which give requests.
+// The operations, for members, which wait, and for flights, which give requests. In flight, buffers
+// and operators outlive the call: temporaries do not compile, except views and what has no state.
 template <class Self>
 class operations {
  public:
@@ -41,6 +43,7 @@ class operations {
   // Gives root's data to every member.
   template <writable B>
   decltype(auto) broadcast(std::size_t root, B &&data) {
+    lasting<B>();
     const std::span all{data};
     return self().call(corecast_broadcast, corecast_start_broadcast, root,
                        static_cast<void *>(all.data()), all.size_bytes());
@@ -152,35 +155,40 @@ class operations {
   }
 
   // Combines everybody's data into root's. The operator is corecast::sum and its siblings, or a
-  // function of two elements; in flight the function must stay until the operation has ended.
+  // function of two elements; in flight, one that captures something is a variable that outlives
+  // the request.
   template <writable B, class O>
   decltype(auto) reduce(std::size_t root, B &&data, O &&op) {
+    lasting<B>();
     const std::span all{data};
-    return reducing<B>(op, corecast_reduce, corecast_start_reduce,
+    return reducing<B, O>(op, corecast_reduce, corecast_start_reduce,
                        root, static_cast<void *>(all.data()), all.size());
   }
 
   // Combines everybody's data into everybody's.
   template <writable B, class O>
   decltype(auto) allreduce(B &&data, O &&op) {
+    lasting<B>();
     const std::span all{data};
-    return reducing<B>(op, corecast_allreduce, corecast_start_allreduce,
+    return reducing<B, O>(op, corecast_allreduce, corecast_start_allreduce,
                        static_cast<void *>(all.data()), all.size());
   }
 
   // Combines the data of all ranks up to this one.
   template <writable B, class O>
   decltype(auto) scan(B &&data, O &&op) {
+    lasting<B>();
     const std::span all{data};
-    return reducing<B>(op, corecast_scan, corecast_start_scan,
+    return reducing<B, O>(op, corecast_scan, corecast_start_scan,
                        static_cast<void *>(all.data()), all.size());
   }
 
   // Combines the data of all ranks before this one; that of rank 0 stays as it is.
   template <writable B, class O>
   decltype(auto) exscan(B &&data, O &&op) {
+    lasting<B>();
     const std::span all{data};
-    return reducing<B>(op, corecast_exscan, corecast_start_exscan,
+    return reducing<B, O>(op, corecast_exscan, corecast_start_exscan,
                        static_cast<void *>(all.data()), all.size());
   }
 
@@ -192,7 +200,7 @@ class operations {
     const std::span own{recv};
     detail::require(own.size() == block(all.size(), self().rank()).second,
                     "reduce_scatter: `recv` needs as many elements as this rank's block");
-    return reducing<S>(op, corecast_reduce_scatter, corecast_start_reduce_scatter,
+    return reducing<S, O>(op, corecast_reduce_scatter, corecast_start_reduce_scatter,
                        static_cast<const void *>(all.data()), all.size(),
                        static_cast<void *>(own.data()));
   }
@@ -209,7 +217,7 @@ class operations {
                         own.size() == counts[self().rank()],
                     "reduce_scatterv: one count for each rank, `send` as long as all of them, "
                     "`recv` as this rank's");
-    return reducing<S>(op, corecast_reduce_scatterv, corecast_start_reduce_scatterv,
+    return reducing<S, O>(op, corecast_reduce_scatterv, corecast_start_reduce_scatterv,
                        static_cast<const void *>(all.data()), counts.data(),
                        static_cast<void *>(own.data()));
   }
@@ -227,8 +235,18 @@ class operations {
  private:
   Self &self() { return static_cast<Self &>(*this); }
 
+  // Refuses buffers that end before an operation in flight does.
+  template <class... Buffers>
+  static constexpr void lasting() {
+    static_assert(!Self::in_flight || ((std::is_lvalue_reference_v<Buffers> ||
+                                        std::ranges::borrowed_range<Buffers>)&&...),
+                  "in flight: a buffer that is a temporary ends before the operation does: give a "
+                  "variable, or a span of one");
+  }
+
   template <class S, class R>
   static void same() {
+    lasting<S, R>();
     static_assert(std::is_same_v<std::remove_cv_t<detail::element_t<S>>,
                                  std::remove_cv_t<detail::element_t<R>>>,
                   "`send` and `recv` have elements of two types");
@@ -247,7 +265,11 @@ class operations {
   }
 
   template <class B, class O, class Wait, class Start, class... Arguments>
-  decltype(auto) reducing(O &op, Wait wait, Start start, Arguments... arguments) {
+  decltype(auto) reducing(std::remove_reference_t<O> &op, Wait wait, Start start,
+                          Arguments... arguments) {
+    static_assert(!Self::in_flight || std::is_lvalue_reference_v<O> || detail::is_handle_alone<O>,
+                  "in flight: an operator that is a temporary ends before the operation does: give "
+                  "a variable, or a function that captures nothing");
     using T = std::remove_cv_t<detail::element_t<B>>;
     return detail::with_operator<T>(
         op, [&](corecast_element_t element, const corecast_operator_t *handle) -> decltype(auto) {

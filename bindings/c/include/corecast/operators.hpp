@@ -155,6 +155,11 @@ inline constexpr bool is_own_operator = false;
 template <class T, class F>
 inline constexpr bool is_own_operator<own_operator<T, F>> = true;
 
+// Whether nothing of an operator but its handle is used after the call.
+template <class O>
+inline constexpr bool is_handle_alone =
+    std::is_same_v<std::remove_cv_t<O>, built_in> || is_stateless<std::remove_cv_t<O>>;
+
 // Calls use(element, handle) with what stands for an operator on elements T in corecast.h.
 template <class T, class O, class Use>
 decltype(auto) with_operator(O &op, Use &&use) {

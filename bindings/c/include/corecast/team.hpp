@@ -67,12 +67,14 @@ class team {
     detail::check(status);
   }
 
-  // Becomes a member, for those who bring their own threads. Each rank can be joined once.
-  [[nodiscard]] member join(std::size_t rank) const {
+  // Becomes a member, for those who bring their own threads. Each rank can be joined once. The team
+  // outlives its members, so it is no temporary.
+  [[nodiscard]] member join(std::size_t rank) const & {
     corecast_member_t *handle = nullptr;
     detail::check(corecast_team_join(this->handle(), rank, &handle));
     return member(member::owner(handle));
   }
+  member join(std::size_t rank) const && = delete;
 
   // Pins the calling thread to the PU of a rank, where the team pins; says whether it is held there.
   bool pin_here(std::size_t rank) const {

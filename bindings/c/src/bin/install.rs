@@ -42,6 +42,7 @@ const HEADERS: &[(&str, &str)] = headers![
     "corecast.hpp",
     "corecast/barrier.hpp",
     "corecast/error.hpp",
+    "corecast/flight.hpp",
     "corecast/member.hpp",
     "corecast/operations.hpp",
     "corecast/operators.hpp",

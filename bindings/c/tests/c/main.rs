@@ -20,7 +20,7 @@ const C_PROGRAMS: &[&str] = &[
     "processes",
 ];
 
-const CPP_PROGRAMS: &[&str] = &["teams", "synced", "barrier", "queue"];
+const CPP_PROGRAMS: &[&str] = &["teams", "flight", "synced", "barrier", "queue"];
 
 /// The examples and their output. `barrier_race.cpp` measures, and is compiled only.
 const EXAMPLES: &[(&str, &str)] = &[
@@ -190,4 +190,80 @@ fn a_function_that_does_not_fit_is_no_operator() {
             assert!(said.contains(words), "{said}");
         }
     }
+}
+
+/// In flight, a buffer or an operator that ends with the call is refused by the compiler. Views, built-in operators,
+/// functions that capture nothing, and all that a call waits for may be temporaries. The compilers take turns.
+#[test]
+fn temporaries_are_not_in_flight() {
+    let opening = "#include <corecast.hpp>\n#include <vector>\nstd::vector<long> made();\n";
+    let function = |name: &str, caller: &str, call: &str| {
+        format!(
+            "void {name}(corecast::{caller} &on, std::vector<long> &data, long by) {{\n  \
+             auto add = [by](long a, long b) {{ return by * (a + b); }};\n  \
+             static_cast<void>(add);\n  static_cast<void>(data);\n  {call};\n}}\n"
+        )
+    };
+    let program = |call: &str| opening.to_owned() + &function("calls", "flight", call);
+    let refused = [
+        "on.broadcast(0, made())",
+        "on.broadcast(0, std::move(data))",
+        "on.allreduce(data, [by](long a, long b) { return by * (a + b); })",
+        "on.allreduce(data, [by](long a, long b) { return by * (a + b); })",
+        "on.allreduce(data, corecast::make_operator<long>(add))",
+        "on.allreduce(data, corecast::ordered{add})",
+        "on.allreduce(made(), corecast::sum)",
+        "on.reduce(0, made(), corecast::sum)",
+        "on.scan(made(), corecast::sum)",
+        "on.exscan(made(), corecast::sum)",
+        "on.gather(0, made(), data)",
+        "on.scatter(0, data, made())",
+        "on.allgather(made(), data)",
+        "on.alltoall(data, made())",
+        "on.gatherv(0, made(), data, {})",
+        "on.scatterv(0, made(), {}, data)",
+        "on.allgatherv(made(), data, {})",
+        "on.alltoallv(made(), {}, data, {})",
+        "on.reduce_scatter(made(), data, corecast::sum)",
+        "on.reduce_scatterv(data, {}, made(), corecast::sum)",
+        "on.reduce_scatter(data, data, std::move(add))",
+    ];
+    let taken = [
+        "on.allreduce(std::span(data), corecast::sum)",
+        "on.allreduce(data, [](long a, long b) { return a + b; })",
+        "on.allreduce(data, add)",
+        "auto own = corecast::make_operator<long>(add); on.allreduce(data, own)",
+    ];
+    let all = |caller: &str, calls: &[&str], end: &str| {
+        let each = calls.iter().enumerate();
+        let each =
+            each.map(|(at, call)| function(&format!("f{at}"), caller, &format!("{call}{end}")));
+        each.fold(opening.to_owned(), |text, one| text + &one)
+    };
+    let there: Vec<&Compiler> = CPP.iter().filter(|found| there_is(found.name)).collect();
+    for compiler in &there {
+        compiler.check(&all("flight", &taken, ".wait()"));
+        // A call that waits ends before its arguments do.
+        compiler.check(&all("member", &refused, ""));
+        let copy = "auto request = on.barrier(); auto copy = request";
+        let said = compiler.check_fails(&program(copy));
+        assert!(said.contains("delete"), "{said}");
+        let said = compiler.check_fails(&program("auto one = corecast::team(2).join(0)"));
+        assert!(said.contains("delete"), "{said}");
+    }
+    for (call, compiler) in refused.iter().zip(there.iter().cycle()) {
+        let said = compiler.check_fails(&program(&format!("auto request = {call}")));
+        assert!(said.contains("in flight: "), "{call}: {said}");
+    }
+}
+
+/// Operations in flight write to buffers of the body, so valgrind looks at the C++ program, too.
+#[test]
+fn flights_in_cpp_under_valgrind() {
+    if !there_is("valgrind") || !there_is(CPP[0].name) {
+        return skipped("valgrind", "nothing is run under it");
+    }
+    let mut valgrind = corecast("valgrind");
+    valgrind.args(["-q", "--error-exitcode=9", "--fair-sched=yes"]);
+    run(valgrind.arg(CPP[0].build("flight")));
 }
