@@ -13,11 +13,12 @@
 //! | order | answer of each rank |
 //! | --- | --- |
 //! | `check OPERATION COUNT ROUNDS SECONDS` | `ok`, or `wrong TEXT` |
-//! | `time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD SECONDS` | `times K` and K pairs of native 64-bit numbers: when each operation began on the system's monotonic clock and how long it took, in nanoseconds; for barriers one pair for all together |
+//! | `time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD LOOSE SECONDS` | `times K` and K pairs of native 64-bit numbers: when each operation began on the system's monotonic clock and how long it took, in nanoseconds; for barriers and loose operations one pair for all together |
 //!
 //! Operations and buffers are those of [`crate::sized`]. COUNT is a number of doubles, WARM a number of operations
 //! to warm up, and SECONDS the limit of the order. LEAD is how many nanoseconds ahead the root names a common
-//! start, 0 for none; COLD is how many bytes of other memory each rank goes through before an operation.
+//! start, 0 for none; COLD is how many bytes of other memory each rank goes through before an operation. LOOSE is 1
+//! if operations run back to back, with neither a start nor a barrier between them, and 0 otherwise.
 //!
 //! When a rank takes longer than the session's limit, all processes that the starter has started are killed. The
 //! next order launches them anew; after [`KILLS_MAX`] kills the session is given up.
@@ -177,13 +178,14 @@ impl Session {
     pub fn time(&self, task: &Task, operations: u64) -> Result<Timed, SessionError> {
         let operations = operations.clamp(1, OPERATIONS_MAX);
         let order = format!(
-            "time {} {} {} {} {operations} {} {} {}\n",
+            "time {} {} {} {} {operations} {} {} {} {}\n",
             task.operation,
             task.count(),
             task.places(),
             operations / 16,
             self.conditions.lead_ns(),
             self.conditions.cold_bytes,
+            u8::from(self.conditions.is_loose()),
             self.seconds()
         );
         let mut logs: Vec<Vec<Stamp>> = Vec::new();
@@ -194,7 +196,7 @@ impl Session {
             }
         }
         let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
-        let back_to_back = task.operation == Collective::Barrier;
+        let back_to_back = self.conditions.is_loose() || task.operation == Collective::Barrier;
         Ok(Timed {
             took: Duration::from_nanos(sum_of_maxima(&slices)),
             operations,

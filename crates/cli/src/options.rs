@@ -1,11 +1,11 @@
 //! Options of every command.
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueEnum};
 
 /// Options of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// One line of JSON instead of text
+    /// JSON instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
@@ -16,4 +16,11 @@ pub(crate) struct Global {
     /// FILE, builtin:NAME or synthetic:SPEC such as "package:2 numa:1 core:10 pu:1" [default: this machine]
     #[arg(short = 'i', long, global = true, value_name = "MACHINE")]
     pub(crate) machine: Option<String>,
+}
+
+/// What `--sync` of `bench` and `tune` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sync {
+    Strict,
+    Loose,
 }

@@ -87,11 +87,8 @@ impl<'a> Hardware<'a> {
         let teams = teams.map_err(|error| error.to_string())?;
         Ok(match subject {
             Subject::Task(task) => {
-                let trial = Trial::new(teams, task, self.oversubscribed());
-                match self.synchrony {
-                    Synchrony::Strict => Entrant::threads(trial),
-                    Synchrony::Loose => Entrant::threads(trial.loose()),
-                }
+                let conditions = self.synchrony.conditions(self.oversubscribed());
+                Entrant::threads(Trial::new(teams, task, conditions))
             }
             Subject::BarrierThenBroadcast { ranks } => {
                 let barrier = Task {

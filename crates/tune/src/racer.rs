@@ -1,7 +1,7 @@
 //! The [`Racer`] runs races: on the hardware, or on a model of it in tests.
 
 use crate::sequential_test::SequentialTest;
-use corecast_bench::sized::Task;
+use corecast_bench::sized::{Conditions, Start, Task};
 use corecast_collectives::{Algorithms, Plans};
 use corecast_model::Collective;
 use corecast_wire::WaitConfig;
@@ -27,6 +27,15 @@ impl Synchrony {
         match self {
             Self::Strict => "strict",
             Self::Loose => "loose",
+        }
+    }
+
+    /// The conditions under which operations are timed; `oversubscribed` tells whether ranks share hardware threads.
+    pub fn conditions(self, oversubscribed: bool) -> Conditions {
+        let strict = Conditions::from(oversubscribed);
+        match self {
+            Self::Strict => strict,
+            Self::Loose => strict.starting(Start::BackToBack),
         }
     }
 }

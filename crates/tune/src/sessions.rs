@@ -1,7 +1,7 @@
 //! Runs races of teams of processes. Each set of algorithms has a session of processes, which stays while it races.
 
 use crate::hardware::{Replicate, bytes_max};
-use crate::racer::{Contender, RaceFailed, Racer, Subject};
+use crate::racer::{Contender, RaceFailed, Racer, Subject, Synchrony};
 use crate::sequential_test::SequentialTest;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::sized::Task;
@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 /// processes find their own.
 pub struct Sessions<'a> {
     placements: Vec<CpuPlacement>,
+    synchrony: Synchrony,
     launch: &'a dyn Fn(&Algorithms) -> Session,
     open: Vec<(Algorithms, Arc<Session>)>,
     begin: Instant,
@@ -26,16 +27,22 @@ impl<'a> Sessions<'a> {
     /// `interrupted` is called between rounds and ends a race if it returns true.
     pub fn new(
         placements: Vec<CpuPlacement>,
+        synchrony: Synchrony,
         launch: &'a dyn Fn(&Algorithms) -> Session,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
             placements,
+            synchrony,
             launch,
             open: Vec::new(),
             begin: Instant::now(),
             interrupted,
         }
+    }
+
+    fn oversubscribed(&self) -> bool {
+        cpu_placement::oversubscribed(&self.placements)
     }
 
     /// The session of these algorithms, launched if there is none.
@@ -44,7 +51,8 @@ impl<'a> Sessions<'a> {
         if let Some((_, session)) = open.find(|(asked, _)| asked == algorithms) {
             return Arc::clone(session);
         }
-        let session = Arc::new((self.launch)(algorithms));
+        let conditions = self.synchrony.conditions(self.oversubscribed());
+        let session = Arc::new((self.launch)(algorithms).under(conditions));
         self.open.push((*algorithms, Arc::clone(&session)));
         session
     }
@@ -72,7 +80,7 @@ impl Racer for Sessions<'_> {
         self.open.retain(|(asked, _)| still(asked));
         let placements = self.placements.clone();
         let replicate = Replicate {
-            strict: !cpu_placement::oversubscribed(&placements),
+            strict: self.synchrony == Synchrony::Strict && !self.oversubscribed(),
             placements: &placements,
             limit,
             interrupted: self.interrupted,

@@ -1,6 +1,6 @@
 //! A rank of a session that Corecast plays itself: a member of a team of processes.
 
-use crate::sized::{Conditions, SizedRank, Stamp, Task, check, touch};
+use crate::sized::{Conditions, SizedRank, Stamp, Start, Task, check, touch};
 use corecast_team::Member;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -66,7 +66,7 @@ enum SessionOrder {
 struct StartRule {
     /// How many nanoseconds ahead the root names a common start; 0 for a barrier instead.
     lead_ns: u64,
-    /// Whether caches are warm or cold.
+    /// Whether caches are warm or cold, and operations loose.
     conditions: Conditions,
 }
 
@@ -83,9 +83,14 @@ fn parse(order: &str, ranks: usize) -> Option<SessionOrder> {
     Some(match *words.first()? {
         "check" => SessionOrder::Check(task()?, number(3)?),
         "time" => {
+            let start = match number(8)? {
+                0 => Start::Barrier,
+                _ => Start::BackToBack,
+            };
+            let conditions = Conditions::from(true).cold(usize::try_from(number(7)?).ok()?);
             let line = StartRule {
                 lead_ns: number(6)?,
-                conditions: Conditions::from(true).cold(usize::try_from(number(7)?).ok()?),
+                conditions: conditions.starting(start),
             };
             SessionOrder::Time(task()?, number(4)?, number(5)?, line)
         }
@@ -113,12 +118,26 @@ fn series(
         let took = now() - begin;
         return Ok(vec![Stamp { begin, took }]);
     }
-    let mut times = Vec::with_capacity(operations as usize);
-    for number in 1..=operations {
+    let prepare = |seated: &mut SizedRank, number: u64| {
         let place = number as usize % task.places();
         if task.gives(rank) > 0 {
             seated.prepare(place, &mut |data| touch(data, number));
         }
+        place
+    };
+    if line.conditions.is_loose() {
+        let begin = now();
+        for number in 1..=operations {
+            let place = prepare(seated, number);
+            seated.perform(place)?;
+        }
+        let took = now() - begin;
+        seated.barrier()?;
+        return Ok(vec![Stamp { begin, took }]);
+    }
+    let mut times = Vec::with_capacity(operations as usize);
+    for number in 1..=operations {
+        let place = prepare(seated, number);
         line.meet(seated)?;
         let begin = now();
         seated.perform(place)?;

@@ -11,7 +11,7 @@ use std::time::Instant;
 /// clock, and a broadcast would seem faster than one cache line can travel.
 const LEAD_NS: u64 = 4000;
 
-/// What ranks wait for before an operation.
+/// What ranks wait for before an operation: strict synchronisation with a window or a barrier, loose without.
 ///
 /// Source: Hunold and Carpen-Amarie, *Reproducible MPI Benchmarking Is Still Not As Easy As You
 /// Think*, TPDS 27 (2016): windows of a common clock against barriers.
@@ -22,6 +22,10 @@ pub enum Start {
     Window,
     /// The library's own barrier and nothing else.
     Barrier,
+    /// Nothing: operations run back to back, and ranks may run ahead of each other. What is timed is the
+    /// throughput (Nishtala and Yelick, *Optimizing Collective Communication on Multicores*, §3).
+    #[serde(rename = "back-to-back")]
+    BackToBack,
 }
 
 impl fmt::Display for Start {
@@ -29,6 +33,7 @@ impl fmt::Display for Start {
         f.pad(match self {
             Start::Window => "window",
             Start::Barrier => "barrier",
+            Start::BackToBack => "back-to-back",
         })
     }
 }
@@ -72,7 +77,7 @@ impl Conditions {
     #[must_use]
     pub fn starting(self, start: Start) -> Conditions {
         let lead_ns = match start {
-            Start::Barrier => 0,
+            Start::Barrier | Start::BackToBack => 0,
             Start::Window => LEAD_NS + self.walk_ns(),
         };
         Conditions {
@@ -94,6 +99,11 @@ impl Conditions {
             ..self
         };
         cold.starting(self.start)
+    }
+
+    /// Whether operations run back to back.
+    pub fn is_loose(&self) -> bool {
+        self.start == Start::BackToBack
     }
 
     /// How many nanoseconds ahead a common start is named; 0 without one.
@@ -149,6 +159,11 @@ impl Conditions {
                 "from an instant agreed on after a barrier until the last rank has returned"
             }
             Start::Barrier => "after a barrier, the most of all ranks' times in the call",
+            Start::BackToBack => {
+                return "throughput: operations back to back, without a barrier in between; the slowest rank's time \
+                        for all of them, by their number; ranks write their inputs anew meanwhile, and buffers change"
+                    .to_owned();
+            }
         };
         let caches = match (self.cold_bytes, self.start) {
             (0, _) => "inputs are fresh in their owner's cache".to_owned(),
@@ -156,7 +171,7 @@ impl Conditions {
                 "each rank goes through {} KiB of other memory between the agreement and the start",
                 bytes >> 10
             ),
-            (bytes, Start::Barrier) => format!(
+            (bytes, _) => format!(
                 "each rank goes through {} KiB of other memory before the barrier, whose own lines are warm",
                 bytes >> 10
             ),
@@ -192,5 +207,8 @@ mod tests {
         let barrier = cold.starting(Start::Barrier);
         assert!(barrier.method().contains("before the barrier"));
         assert!(Conditions::from(true).method().contains("fresh"));
+        let loose = Conditions::from(false).starting(Start::BackToBack);
+        assert!(loose.is_loose() && loose.lead_ns() == 0);
+        assert!(loose.method().starts_with("throughput: "));
     }
 }

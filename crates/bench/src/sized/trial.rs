@@ -36,7 +36,6 @@ pub struct Trial<L> {
     times: Mutex<Option<RankTimes>>,
     failure: Mutex<Option<String>>,
     start: StartingLine,
-    loose: bool,
 }
 
 /// The start of each operation, on which the ranks agree.
@@ -66,6 +65,7 @@ impl StartingLine {
                 self.conditions.walk();
                 barrier()
             }
+            Start::BackToBack => Ok(()),
             Start::Window => {
                 barrier()?;
                 self.line_up(rank, last)
@@ -118,16 +118,7 @@ impl<L: Library> Trial<L> {
             logs: (0..task.ranks).map(|_| Mutex::default()).collect(),
             times: Mutex::default(),
             failure: Mutex::default(),
-            loose: false,
         }
-    }
-
-    /// Times operations back to back, without a barrier between, so that ranks may run ahead of others: this
-    /// gives the throughput. The time in which ranks write their inputs counts.
-    #[must_use]
-    pub fn loose(mut self) -> Trial<L> {
-        self.loose = true;
-        self
     }
 }
 
@@ -169,7 +160,6 @@ impl<L: Library> Engine for Trial<L> {
             times: &self.times,
             failure: &self.failure,
             start: &self.start,
-            loose: self.loose,
             last: 0,
             rank,
             number: 0,
@@ -185,7 +175,6 @@ struct TrialRank<'a> {
     times: &'a Mutex<Option<RankTimes>>,
     failure: &'a Mutex<Option<String>>,
     start: &'a StartingLine,
-    loose: bool,
     /// The last start that this rank has seen.
     last: u64,
     rank: usize,
@@ -209,7 +198,7 @@ impl TrialRank<'_> {
             }
             let took = self.start.now() - begin;
             log.push(Stamp { begin, took });
-        } else if self.loose {
+        } else if self.start.conditions.is_loose() {
             let begin = self.start.now();
             for _ in 0..operations {
                 let (place, number) = (self.next_place(), self.number);
@@ -248,7 +237,8 @@ impl TrialRank<'_> {
     fn latencies(&self, operations: u64) -> u64 {
         let logs: Vec<_> = self.logs.iter().map(lock).collect();
         let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
-        let back_to_back = self.loose || self.task.operation == Collective::Barrier;
+        let back_to_back =
+            self.start.conditions.is_loose() || self.task.operation == Collective::Barrier;
         *lock(self.times) = RankTimes::of(&slices, operations, back_to_back);
         sum_of_maxima(&slices)
     }

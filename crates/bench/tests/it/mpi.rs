@@ -5,7 +5,7 @@
 use crate::common::shortest;
 use corecast_bench::peers::Mpi;
 use corecast_bench::session::SessionError;
-use corecast_bench::sized::Task;
+use corecast_bench::sized::{Conditions, Start, Task};
 use corecast_bench::{Entry, Status, cpu_placement, race};
 use corecast_model::Collective;
 use std::fs;
@@ -51,6 +51,27 @@ fn sound(entry: &Entry) {
             entry.setting
         ),
         Status::Pending => panic!("{} did not run", entry.name),
+    }
+}
+
+#[test]
+fn loose_operations_are_timed_together() {
+    let placements = cpu_placement::pinned(2, &cpu_placement::allowed_pus());
+    let mpi = Mpi::under(
+        &placements,
+        Conditions::from(true).starting(Start::BackToBack),
+    );
+    complain(&mpi);
+    for session in mpi.sessions() {
+        match session.time(&task(Collective::Reduce, 2, 64), 100) {
+            Ok(timed) => {
+                assert!(timed.took > Duration::ZERO);
+                assert_eq!(timed.rank_times.unwrap().start_spread, None);
+            }
+            // A peer whose ranks poll may exceed any limit on a busy machine.
+            Err(SessionError::TimedOut(_)) => {}
+            Err(error) => panic!("{}: {error}", session.name()),
+        }
     }
 }
 

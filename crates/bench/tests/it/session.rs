@@ -1,7 +1,7 @@
 //! Sessions played by a small script: failures of a peer are reported, and stop no other entrant.
 
 use corecast_bench::session::{FOLDER, KILLS_MAX, Launch, SessionError};
-use corecast_bench::sized::Task;
+use corecast_bench::sized::{Conditions, Start, Task};
 use corecast_bench::{Entrant, Session, Settings, Status, cpu_placement, race};
 use corecast_model::Collective;
 use std::sync::Arc;
@@ -52,6 +52,25 @@ fn the_slowest_rank_of_each_operation_counts() {
     let times = timed.rank_times.unwrap();
     assert_eq!((times.average, times.min, times.max), (5.0, 5.0, 5.0));
     assert_eq!(times.start_spread, Some(4.0));
+}
+
+#[test]
+fn loose_operations_are_ordered_and_timed_together() {
+    // Answers one pair for all operations, and refuses an order that is not loose.
+    let loose = r#"if (/^check/) { print $s "ok\n" }
+        elsif (/^time \S+ \d+ \d+ \d+ (\d+) 0 0 1 \d+$/) { print $s "times 1\n", pack("QQ", 7, $1 * (10 + $rank)) }
+        else { print $s "wrong $_" }"#;
+    let conditions = Conditions::from(false).starting(Start::BackToBack);
+    let timed = session(loose).under(conditions).time(&TASK, 10).unwrap();
+    assert_eq!(
+        (timed.took, timed.operations),
+        (Duration::from_nanos(110), 10)
+    );
+    let times = timed.rank_times.unwrap();
+    assert_eq!((times.min, times.max), (10.0, 11.0));
+    assert_eq!(times.start_spread, None);
+    let strict = session(loose).under(Conditions::from(true)).time(&TASK, 10);
+    assert!(matches!(strict, Err(SessionError::Wrong(_))), "{strict:?}");
 }
 
 #[test]

@@ -242,7 +242,6 @@ fn what_models_say_stands_beside_what_was_measured() {
         text.contains("simulated") && text.contains("T_min"),
         "{text}"
     );
-}
 
 #[test]
 fn starts_caches_and_pinning_are_told() {
@@ -286,6 +285,42 @@ fn starts_caches_and_pinning_are_told() {
     let text = quick(&some, &["--cache", "cold"]).text();
     assert!(text.contains("of other memory"), "{text}");
     assert!(text.contains("start: "), "{text}");
+}
+
+#[test]
+fn loose_operations_run_back_to_back_in_threads_and_processes() {
+    let some = ["--ranks", "2", "--op", "reduce", "--sync", "loose"];
+    let json = quick(&some, &["--json"]).json();
+    assert_eq!(json["start"], "back-to-back");
+    let entries = json["entries"].as_array().unwrap();
+    for who in ["threads", "processes"] {
+        let of = |entry: &&serde_json::Value| entry["setting"].as_str().unwrap().contains(who);
+        let entry = entries
+            .iter()
+            .find(of)
+            .unwrap_or_else(|| panic!("no {who}: {json}"));
+        assert_eq!(entry["status"], "timed", "{entry}");
+        assert!(entry["start_spread_ns"].is_null(), "{entry}");
+        assert!(entry["simulated_ns"].is_null(), "{entry}");
+    }
+    assert!(
+        entries.iter().all(|entry| entry["role"] != "floor"),
+        "{json}"
+    );
+    assert!(json["notes"].to_string().contains("throughput"), "{json}");
+    for (more, option) in [
+        (&["--start", "window"][..], "--start"),
+        (&["--cache", "cold"], "--cache"),
+        (&["--osu"], "--osu"),
+    ] {
+        let line = corecast(&[&["bench", "--quick"], &some[..], more].concat()).refusal();
+        assert!(
+            line.contains("--sync loose") && line.contains(option),
+            "{line}"
+        );
+    }
+    let line = corecast(&["bench", "--op", "message", "--sync", "loose"]).refusal();
+    assert!(line.contains("leave --op out"), "{line}");
 }
 
 #[test]

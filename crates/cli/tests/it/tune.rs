@@ -154,6 +154,20 @@ fn loose_operations_are_checked_against_all_algorithms() {
 }
 
 #[test]
+fn loose_operations_of_processes_race_too() {
+    let ranks = ["tune", "--ranks", "2", "--processes", "--unpinned"];
+    let what = ["--op", "reduce", "--size", "8", "--sync", "loose"];
+    let how = ["--budget", "1", "--no-save", "--json"];
+    let json = corecast(&[&ranks[..], &what, &how].concat()).json();
+    assert_eq!(json["synchrony"], "loose");
+    let team = &json["teams"][0];
+    assert_eq!(team["mode"], "processes", "{json}");
+    let raced = team["operations"][0]["points"][0]["candidates"].as_array();
+    let timed = |one: &serde_json::Value| one["measured_ns"].as_f64() > Some(0.0);
+    assert!(raced.unwrap().iter().all(timed), "{json}");
+}
+
+#[test]
 fn a_dry_run_shows_who_would_race_and_why() {
     let json = corecast(&[
         "tune",

@@ -39,6 +39,14 @@ pub struct Forecasts {
 }
 
 impl Forecasts {
+    /// No forecasts.
+    pub const fn none() -> Self {
+        Self {
+            stored: None,
+            fresh: None,
+        }
+    }
+
     /// Forecasts for `ranks` on `team`, from the costs of `file`; or from costs that are measured before each race,
     /// where `probed` is this machine. There are none where ranks share hardware threads, as no model knows what a
     /// switch of context takes, nor from costs that were not measured.

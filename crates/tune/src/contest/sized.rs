@@ -35,8 +35,11 @@ pub fn race(
     let (mut entrants, candidates) = threads(contest, task, conditions)?;
     let processes = others.processes.iter();
     entrants.extend(processes.map(|session| Entrant::session(Arc::clone(session), task)));
-    entrants.extend(floor::lines(task, *conditions));
-    entrants.extend(floor::copies(task, *conditions));
+    // The floors rely on a barrier after each operation: without one they would overwrite what others still read.
+    if !conditions.is_loose() {
+        entrants.extend(floor::lines(task, *conditions));
+        entrants.extend(floor::copies(task, *conditions));
+    }
     entrants.extend(others.mpi.iter().flat_map(|mpi| mpi.entrants(task)));
     let mut comparison = race::run(&task.to_string(), placements, settings, &entrants, progress)?;
     comparison.task = Some(task);

@@ -6,14 +6,15 @@
  *
  *   rank R N PID                                       <- hello
  *   check OPERATION COUNT ROUNDS SECONDS               -> ok | wrong TEXT
- *   time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD SECONDS
+ *   time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD LOOSE SECONDS
  *                                                      -> times K, and K pairs of 8-byte numbers
  *
  * COUNT is in doubles; LEAD is how many nanoseconds before it a common start is agreed on, 0 for
  * none, since ranks leave a barrier one after the other; COLD is how many bytes of other memory
- * each rank goes through before an operation. A pair is when an operation began on this rank and
- * how long it took, in nanoseconds; a barrier's come as one pair, for all. End of file ends the program, and so does an alarm, should an
- * order take longer than SECONDS: nobody is left behind. */
+ * each rank goes through before an operation; LOOSE is 1 if operations run back to back, without a
+ * barrier in between. A pair is when an operation began on this rank and how long it took, in
+ * nanoseconds; barriers and loose operations come as one pair, for all. End of file ends the program,
+ * and so does an alarm, should an order take longer than SECONDS: nobody is left behind. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -351,10 +352,10 @@ static void touch(double *data, size_t count, int64_t number) {
 }
 
 static void measure(enum operation operation, size_t count, int places, int64_t warm,
-                    int64_t times, int64_t lead, int64_t cold) {
+                    int64_t times, int64_t lead, int64_t cold, int loose) {
   static int64_t number;
   prepare_buffers(operation, count, places);
-  int64_t entries = operation == BARRIER ? 1 : times;
+  int64_t entries = operation == BARRIER || loose ? 1 : times;
   struct { int64_t begin, took; } *log = malloc((size_t)(entries + 1) * sizeof *log);
   int64_t clock = clock_ns();
   if (!log) die("times");
@@ -368,7 +369,15 @@ static void measure(enum operation operation, size_t count, int places, int64_t 
   for (int64_t i = -warm; operation != BARRIER && i < times; i++, number++) {
     size_t place = (size_t)(number % places);
     double *in = kept.in + place * kept.in_count, *out = kept.out + place * kept.out_count;
+    if (loose && i == 0) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      log[0].begin = now_ns();
+    }
     touch(in, kept.in_count, number);
+    if (loose) {
+      perform(operation, in, out, (int)count);
+      continue;
+    }
     if (lead == 0) walk(cold);
     MPI_Barrier(MPI_COMM_WORLD);
     if (lead > 0) {
@@ -384,6 +393,7 @@ static void measure(enum operation operation, size_t count, int places, int64_t 
     log[i].begin = begin;
     log[i].took = end > 1 ? end : 1;
   }
+  if (operation != BARRIER && loose) log[0].took = now_ns() - log[0].begin;
   MPI_Barrier(MPI_COMM_WORLD);
   tidy_up();
   char line[64];
@@ -401,21 +411,21 @@ static enum operation named(const char *name) {
 
 static void obey(const char *line) {
   char verb[16] = "", name[32] = "";
-  long long n[7] = {0};
-  sscanf(line, "%15s %31s %lld %lld %lld %lld %lld %lld %lld", verb, name, &n[0], &n[1], &n[2],
-         &n[3], &n[4], &n[5], &n[6]);
+  long long n[8] = {0};
+  sscanf(line, "%15s %31s %lld %lld %lld %lld %lld %lld %lld %lld", verb, name, &n[0], &n[1], &n[2],
+         &n[3], &n[4], &n[5], &n[6], &n[7]);
   enum operation operation = named(name);
   int checks = !strcmp(verb, "check") && n[1] > 0 && n[2] > 0;
-  int times = !strcmp(verb, "time") && n[1] > 0 && n[2] >= 0 && n[3] > 0 && n[4] >= 0 && n[5] >= 0 && n[6] > 0;
+  int times = !strcmp(verb, "time") && n[1] > 0 && n[2] >= 0 && n[3] > 0 && n[4] >= 0 && n[5] >= 0 && n[7] > 0;
   if (operation == OPERATIONS || n[0] < 0 || n[0] > INT32_MAX || !(checks || times)) {
     say_line("wrong order not understood\n");
     return;
   }
-  alarm((unsigned)(checks ? n[2] : n[6]));
+  alarm((unsigned)(checks ? n[2] : n[7]));
   if (checks)
     check(operation, (size_t)n[0], n[1]);
   else
-    measure(operation, (size_t)n[0], (int)n[1], n[2], n[3], n[4], n[5]);
+    measure(operation, (size_t)n[0], (int)n[1], n[2], n[3], n[4], n[5], n[6] != 0);
   alarm(0);
 }
 

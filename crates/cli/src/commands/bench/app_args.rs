@@ -9,7 +9,7 @@ use corecast_bench::apps::streamcluster::Problem;
 #[command(next_help_heading = "Application")]
 pub(super) struct AppArgs {
     /// Race an application instead of an operation: the same program over each barrier, time to solution
-    #[arg(long, value_enum, conflicts_with_all = ["op", "size", "probe", "start", "cache", "osu"])]
+    #[arg(long, value_enum, conflicts_with_all = ["op", "size", "probe", "sync", "start", "cache", "osu"])]
     pub(super) app: Option<AppArg>,
 
     /// Points of the stream [default: 8192, with --quick 2048]

@@ -10,6 +10,7 @@ use corecast_model::Collective;
 use super::app_args::AppArgs;
 use super::conditions::StartArg;
 use super::op::OpArg;
+use crate::options::Sync;
 use crate::team::TeamArgs;
 
 /// Arguments of `corecast bench`.
@@ -44,6 +45,11 @@ pub(crate) struct BenchArgs {
     #[arg(long, conflicts_with = "pinning")]
     pub(super) unpinned: bool,
 
+    /// How operations with data are kept apart: strict, from a common start until the last rank is done; or loose,
+    /// back to back without a barrier in between, where what counts is how many are done in a time
+    #[arg(long, value_enum, default_value_t = Sync::Strict)]
+    pub(super) sync: Sync,
+
     /// How the ranks start an operation with data together
     #[arg(long, value_enum, default_value_t = StartArg::Auto)]
     pub(super) start: StartArg,
@@ -76,7 +82,7 @@ pub(crate) struct BenchArgs {
 
     /// What constructs of parallel programs cost beyond the work in them, in the manner of EPCC: fork and
     /// join, loop, barrier, single, critical, reduction; against OpenMP too
-    #[arg(long, conflicts_with_all = ["op", "size", "probe", "start", "cache", "osu", "app"])]
+    #[arg(long, conflicts_with_all = ["op", "size", "probe", "sync", "start", "cache", "osu", "app"])]
     pub(super) overheads: bool,
 
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use corecast_bench::cpu_placement::{CpuPlacement, free};
 use corecast_bench::peers::Mpi;
-use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Task};
+use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Start, Task};
 use corecast_bench::{Comparison, Progress, Settings};
 use corecast_model::Collective;
 use corecast_model::Machine;
@@ -19,7 +19,7 @@ use super::conditions::StartArg;
 use super::laid::{contest, laid};
 use super::op::OpArg;
 use super::{conditions, processes};
-use crate::options::Global;
+use crate::options::{Global, Sync};
 use crate::{progress, sizes, source};
 
 /// Largest block in bytes. MPI counts elements with 31 bits, and larger blocks measure only memory.
@@ -47,6 +47,9 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
     let ranks = team.threads.len();
     let mut contest = contest(args, &team, source.costs, pus)?;
     let limits = limits(args)?;
+    let is_loose = args.sync == Sync::Loose;
+    let back_to_back = is_loose.then(|| loose(args, contest.oversubscribed()));
+    let back_to_back = back_to_back.transpose()?;
     let tasks = tasks(args.op, ranks, &sizes)?;
     let placements = contest.placements()?;
     if tasks.is_empty() {
@@ -64,19 +67,26 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
         true => StartArg::Barrier,
         false => args.start,
     };
-    let (conditions, chosen) = conditions::find(
-        (start, &args.cache),
-        contest.oversubscribed(),
-        &placements,
-        source.file.machine(),
-        || Ok(contest.any_plans()?),
-    )?;
+    let (conditions, chosen) = match back_to_back {
+        Some(conditions) => (conditions, None),
+        None => conditions::find(
+            (start, &args.cache),
+            contest.oversubscribed(),
+            &placements,
+            source.file.machine(),
+            || Ok(contest.any_plans()?),
+        )?,
+    };
     contest.others = Some(others(args, &contest, &placements, conditions)?);
 
     let foreseen = {
         let here = source.here.as_ref().filter(|_| args.probe);
         let machine = here.map(|here| &here.machine);
-        Forecasts::new(&source.file, source.costs, machine, &team, ranks)?
+        match is_loose {
+            // The models know how long an operation takes, not how many fit into a time.
+            true => Forecasts::none(),
+            false => Forecasts::new(&source.file, source.costs, machine, &team, ranks)?,
+        }
     };
     let mut races = Vec::new();
     let bar = progress::bar("racing");
@@ -112,6 +122,29 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
     }
     bar.finish();
     Ok(races)
+}
+
+/// The conditions of races whose operations run back to back.
+///
+/// # Errors
+///
+/// Options that only operations with a common start have.
+fn loose(args: &BenchArgs, oversubscribed: bool) -> Result<Conditions> {
+    let excluded = [
+        (
+            args.op.operations().is_empty(),
+            "--op",
+            "no synchronisation",
+        ),
+        (args.start != StartArg::Auto, "--start", "no common start"),
+        (args.cache != "warm", "--cache", "no time to empty caches"),
+        (args.osu, "--osu", "no latency of a single operation"),
+        (args.probe, "--probe", "no forecasts"),
+    ];
+    if let Some((_, option, missing)) = excluded.iter().find(|(given, _, _)| *given) {
+        bail!("--sync loose: there is {missing}, leave {option} out or take --sync strict");
+    }
+    Ok(Conditions::from(oversubscribed).starting(Start::BackToBack))
 }
 
 /// Runs the race of fork and join, or of a message, which are no collectives.

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use corecast_bench::sized::ELEMENT_BYTES;
 use corecast_model::Collective;
 use corecast_tune::racer::Synchrony;
 use corecast_tune::tuner::{BUDGET, TuneRequest};
 
+use crate::options::Sync;
 use crate::sizes;
 
 /// Arguments of `corecast tune`.
@@ -72,13 +73,6 @@ pub(crate) struct TuneArgs {
     /// Keep nothing
     #[arg(long)]
     pub(super) no_save: bool,
-}
-
-/// What `--sync` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Sync {
-    Strict,
-    Loose,
 }
 
 /// Largest block in bytes.

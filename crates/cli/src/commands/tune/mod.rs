@@ -17,7 +17,7 @@ pub(crate) use args::{TuneArgs, chosen};
 
 use crate::options::Global;
 use crate::{failure, interrupt, source};
-use args::{Sync, request};
+use args::request;
 use course::{Course, course};
 use tuning::tuned;
 
@@ -27,9 +27,6 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
         bail!("tune measures this machine, not {machine:?}: leave -i out");
     }
     let request = request(args)?;
-    if args.processes && args.sync == Sync::Loose {
-        bail!("--processes --sync loose: processes are measured strictly, leave one of them out");
-    }
     let source = source::open(None)?;
     let teams = match &args.ranks[..] {
         [] => vec![None],

@@ -87,7 +87,12 @@ pub(super) fn tuned(
         let options = course.planned.options.clone();
         let placements = course.placements.clone();
         match args.processes {
-            true => Box::new(Sessions::new(placements, &launch, &interrupt::happened)),
+            true => Box::new(Sessions::new(
+                placements,
+                request.synchrony,
+                &launch,
+                &interrupt::happened,
+            )),
             false => Box::new(Hardware::new(
                 placements,
                 course.usable,
