@@ -242,6 +242,16 @@ fn what_models_say_stands_beside_what_was_measured() {
         text.contains("simulated") && text.contains("T_min"),
         "{text}"
     );
+    // These are not simulated; they race without a forecast.
+    for operation in ["exscan", "gatherv"] {
+        let json = quick(&some, &[operation, "--json"]).json();
+        let entries = json["entries"].as_array().unwrap();
+        let plain = |entry: &serde_json::Value| {
+            entry["status"] == "timed" && entry["simulated_ns"].is_null()
+        };
+        assert!(entries.iter().all(plain), "{json}");
+    }
+}
 
 #[test]
 fn starts_caches_and_pinning_are_told() {

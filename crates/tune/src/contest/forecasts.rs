@@ -129,10 +129,11 @@ fn add(
     comparison: &mut Comparison,
     candidates: &[Candidate],
 ) -> Result<()> {
-    // The models know no such collective.
-    let Ok(collective) = task.operation.name().parse() else {
+    // Operations that run the algorithms of another one are not simulated.
+    let collective = task.operation;
+    if collective.algorithms_of() != collective {
         return Ok(());
-    };
+    }
     let planned = PLANNED.contains(&task.operation);
     for candidate in candidates {
         let name = candidate.entrant(planned);
