@@ -8,6 +8,8 @@ mod means;
 pub use error::CostError;
 pub use matrix::Matrix;
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::lines::Lines;
@@ -230,14 +232,36 @@ impl CostModel {
     /// shared lines stay as they are: they are not those of a message, and have no other direction.
     #[must_use]
     pub fn mirrored(&self) -> Self {
-        let swap = |m: &Matrix| Matrix::from_fn(m.n(), |i, j| m.get(j, i));
-        Self {
+        match self.mirrored_while(&mut |_| ControlFlow::Continue(())) {
+            ControlFlow::Continue(mirrored) => mirrored,
+            ControlFlow::Break(()) => unreachable!("nobody ends it"),
+        }
+    }
+
+    /// Returns [`CostModel::mirrored`], unless `go_on` ends it early. That is called every few
+    /// thousand entries with their number: large matrices take a second.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// let costs = corecast_model::synthetic("core:8").unwrap().costs().clone();
+    /// let all = costs.mirrored_while(&mut |_| ControlFlow::Continue(()));
+    /// assert_eq!(all.continue_value(), Some(costs.mirrored()));
+    /// assert!(costs.mirrored_while(&mut |_| ControlFlow::Break(())).is_break());
+    /// ```
+    pub fn mirrored_while(
+        &self,
+        go_on: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<(), Self> {
+        ControlFlow::Continue(Self {
             unit: self.unit,
-            send: swap(&self.receive),
-            receive: swap(&self.send),
+            send: self.receive.transposed(go_on)?,
+            receive: self.send.transposed(go_on)?,
             numa: self.numa.clone(),
             lines: self.lines.clone(),
-        }
+        })
     }
 }
 

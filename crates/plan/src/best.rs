@@ -17,8 +17,12 @@
 
 mod barrier;
 mod grouped;
+#[cfg(test)]
+mod tests;
 mod trees;
 mod way;
+
+use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
@@ -48,6 +52,8 @@ pub(crate) fn search(
     effort: Effort,
     watch: Watch<'_>,
 ) -> FoundSchedule {
+    let mut watched = Watched::new(watch);
+    let watch = &mut |progress: &Progress| watched.look(progress);
     if costs.lines().is_some() && operation != Operation::Reduce {
         return grouped::search(costs, operation, root, effort, watch);
     }
@@ -58,4 +64,40 @@ pub(crate) fn search(
         &mut SearchRounds::new(pattern, effort),
         watch,
     )
+}
+
+/// Passes progress to a watcher. Once the watcher has ended the search it is not asked again, and what
+/// it sees only gets better, although a phase may begin with a worse tree or with a search of its own.
+struct Watched<'a> {
+    watch: Watch<'a>,
+    has_ended: bool,
+    seen: Option<Progress>,
+}
+
+impl<'a> Watched<'a> {
+    fn new(watch: Watch<'a>) -> Self {
+        Self {
+            watch,
+            has_ended: false,
+            seen: None,
+        }
+    }
+
+    fn look(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if !self.has_ended {
+            let seen = self.seen.unwrap_or(*progress);
+            let progress = Progress {
+                latency: progress.latency.min(seen.latency),
+                lower_bound: progress.lower_bound.max(seen.lower_bound),
+                moves: progress.moves.max(seen.moves),
+                ..*progress
+            };
+            self.seen = Some(progress);
+            self.has_ended = (self.watch)(&progress).is_break();
+        }
+        match self.has_ended {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
 }

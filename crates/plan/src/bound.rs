@@ -20,11 +20,14 @@ pub(crate) mod levels;
 pub(crate) mod measure;
 pub(crate) mod reach;
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 pub use levels::levels;
 
 use crate::operation::Operation;
+use crate::pace::{self, Pace};
 
 /// The relative difference below which latency and bound count as equal: proofs count in whole
 /// ticks, each a small fraction of the latency, and sums taken in another order differ in their
@@ -46,6 +49,16 @@ pub(crate) const PROVED: f64 = 1e-7;
 /// Without a root all roots are looked at in teams of up to 64 members, O(n³).
 #[must_use]
 pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>) -> f64 {
+    pace::unwatched(|pace| lower_bound_within(costs, operation, root, pace))
+}
+
+/// Returns [`lower_bound`], unless a watcher ends the search.
+pub(crate) fn lower_bound_within(
+    costs: &CostModel,
+    operation: Operation,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), f64> {
     if let Some(root) = root {
         assert!(
             root < costs.n(),
@@ -53,16 +66,39 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
             costs.n()
         );
     }
-    match operation {
-        Operation::Broadcast => least(&roots(costs, root)),
-        Operation::Reduce => least(&roots(&costs.mirrored(), root)),
-        Operation::Barrier => {
-            let mut both = roots(costs, root);
-            let inward = roots(&costs.mirrored(), root);
-            both.iter_mut().zip(inward).for_each(|(out, r)| *out += r);
-            least(&both)
-        }
-    }
+    let bounds = match operation {
+        Operation::Broadcast => roots(costs, root, pace)?,
+        Operation::Reduce => roots(&mirrored(costs, pace)?, root, pace)?,
+        Operation::Barrier => both_ways(costs, &mirrored(costs, pace)?, root, pace)?,
+    };
+    ControlFlow::Continue(least(&bounds))
+}
+
+/// Returns the bound of a barrier, of which the mirrored costs are there already.
+pub(crate) fn barrier_within(
+    costs: &CostModel,
+    mirrored: &CostModel,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), f64> {
+    both_ways(costs, mirrored, root, pace).map_continue(|bounds| least(&bounds))
+}
+
+fn both_ways(
+    costs: &CostModel,
+    mirrored: &CostModel,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Vec<f64>> {
+    let mut both = roots(costs, root, pace)?;
+    let inward = roots(mirrored, root, pace)?;
+    both.iter_mut().zip(inward).for_each(|(out, r)| *out += r);
+    ControlFlow::Continue(both)
+}
+
+/// Returns the mirrored costs, unless a watcher ends the search.
+pub(crate) fn mirrored(costs: &CostModel, pace: &mut Pace<'_>) -> ControlFlow<(), CostModel> {
+    costs.mirrored_while(&mut |entries| pace.spend(8 * entries as u64))
 }
 
 /// Returns a latency that no barrier of any shape beats: every arrival must become known to all.
@@ -75,14 +111,24 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
 /// O(n²) for each of up to 8 members that are looked at.
 #[must_use]
 pub fn any_barrier(costs: &CostModel) -> f64 {
+    pace::unwatched(|pace| any_barrier_within(costs, pace))
+}
+
+/// Returns [`any_barrier`], unless a watcher ends the search.
+pub(crate) fn any_barrier_within(costs: &CostModel, pace: &mut Pace<'_>) -> ControlFlow<(), f64> {
     let n = costs.n();
-    let mirrored = costs.mirrored();
-    let some = || (0..n).step_by(n.div_ceil(8));
-    let way = |costs: &CostModel| {
-        let each = some().map(|r| reach::bound(costs, r).max(growth::bound(costs, Some(r))));
-        each.fold(islands::bound(costs, None), f64::max)
+    let mut best = 0.0_f64;
+    let mut way = |costs: &CostModel, pace: &mut Pace<'_>| {
+        best = best.max(islands::bound(costs, None, pace)?);
+        for root in (0..n).step_by(n.div_ceil(8)) {
+            best = best.max(reach::bound(costs, root, pace)?);
+            best = best.max(growth::bound(costs, Some(root), pace)?);
+        }
+        ControlFlow::Continue(())
     };
-    way(costs).max(way(&mirrored))
+    way(costs, pace)?;
+    way(&mirrored(costs, pace)?, pace)?;
+    ControlFlow::Continue(best)
 }
 
 /// Largest team whose roots are looked at one by one.
@@ -90,17 +136,22 @@ const ROOTS_MAX: usize = 64;
 
 /// Returns one bound for each possible root: a single one where `root` is given or where one bound
 /// holds for all roots.
-fn roots(costs: &CostModel, root: Option<usize>) -> Vec<f64> {
-    let near = islands::bound(costs, root);
-    let of = |root: usize| {
-        let alone = reach::bound(costs, root).max(growth::bound(costs, Some(root)));
-        alone.max(near)
+fn roots(costs: &CostModel, root: Option<usize>, pace: &mut Pace<'_>) -> ControlFlow<(), Vec<f64>> {
+    let near = islands::bound(costs, root, pace)?;
+    let each = match root {
+        Some(root) => root..root + 1,
+        None if costs.n() <= ROOTS_MAX => 0..costs.n(),
+        None => {
+            let any = growth::bound(costs, None, pace)?;
+            return ControlFlow::Continue(vec![near.max(any)]);
+        }
     };
-    match root {
-        Some(root) => vec![of(root)],
-        None if costs.n() <= ROOTS_MAX => (0..costs.n()).map(of).collect(),
-        None => vec![near.max(growth::bound(costs, None))],
+    let mut bounds = Vec::with_capacity(each.len());
+    for root in each {
+        let alone = reach::bound(costs, root, pace)?.max(growth::bound(costs, Some(root), pace)?);
+        bounds.push(alone.max(near));
     }
+    ControlFlow::Continue(bounds)
 }
 
 fn least(bounds: &[f64]) -> f64 {

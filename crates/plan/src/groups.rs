@@ -70,6 +70,7 @@ mod search;
 mod start;
 mod state;
 
+pub(crate) use bound::lower_bound_within;
 pub use bound::{fan_in_bound, lower_bound};
 pub use cost::{
     best_order, fan_in_avail, fan_in_latency, fan_out_avail, latency, timeline, two_ways,

@@ -12,6 +12,8 @@
 mod places;
 mod replay;
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 use crate::bound::groups::{RefinementChain, chains};
@@ -19,6 +21,7 @@ use crate::bound::levels::{self, Counted};
 use crate::cost::latency;
 use crate::operation::Operation;
 use crate::order::best_order;
+use crate::pace::{self, Pace};
 use crate::tree::Tree;
 use replay::Taste;
 
@@ -70,16 +73,43 @@ const LATER_MAX: usize = 6;
 /// ```
 #[must_use]
 pub fn tree(costs: &CostModel, root: Option<usize>) -> Option<Tree> {
+    pace::unwatched(|pace| ControlFlow::Continue(tree_within(costs, root, pace)))
+}
+
+/// Returns [`tree`]; where a watcher ends the search, the best so far.
+pub(crate) fn tree_within(
+    costs: &CostModel,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> Option<Tree> {
     check(costs, root);
-    let each = chains(costs).into_iter().filter_map(|chain| {
-        let counted = levels::count(costs, chain, root, QUICK_WORK)?;
-        let start = root.unwrap_or_else(|| roomy(costs, &counted.chain));
-        counted
-            .whole
-            .then(|| replayed(costs, &counted, counted.time, start, Taste::ALL[0]))
-    });
-    each.min_by(|a, b| a.latency.total_cmp(&b.latency))
-        .map(|found| found.tree)
+    let mut best: Option<ReplayedTree> = None;
+    // The best tree so far is the result in either case.
+    let _ = each_quick(costs, root, &mut best, pace);
+    best.map(|found| found.tree)
+}
+
+fn each_quick(
+    costs: &CostModel,
+    root: Option<usize>,
+    best: &mut Option<ReplayedTree>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
+    for chain in chains(costs, pace)? {
+        let counted = levels::count(costs, chain, root, QUICK_WORK, pace)?;
+        let Some(counted) = counted.filter(|counted| counted.whole) else {
+            continue;
+        };
+        let start = match root {
+            Some(root) => root,
+            None => roomy(costs, &counted.chain, pace)?,
+        };
+        let found = replayed(costs, &counted, counted.time, start, Taste::ALL[0], pace)?;
+        if best.as_ref().is_none_or(|b| found.latency < b.latency) {
+            *best = Some(found);
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 /// Returns the best tree that replays of one count give, with the bound of [`crate::bound::levels()`].
@@ -110,28 +140,52 @@ pub fn tree(costs: &CostModel, root: Option<usize>) -> Option<Tree> {
 /// ```
 #[must_use]
 pub fn certified(costs: &CostModel, root: Option<usize>, work: u64) -> Option<Certified> {
+    pace::unwatched(|pace| ControlFlow::Continue(certified_within(costs, root, work, pace)))
+}
+
+/// Returns [`certified`]; where a watcher ends the search, the best tree and the best bound so far.
+pub(crate) fn certified_within(
+    costs: &CostModel,
+    root: Option<usize>,
+    work: u64,
+    pace: &mut Pace<'_>,
+) -> Option<Certified> {
     check(costs, root);
-    let all = chains(costs);
-    let share = work / all.len().max(1) as u64;
     let mut best: Option<ReplayedTree> = None;
     let mut lower_bound = 0.0_f64;
-    for chain in all {
-        let Some(mut counted) = levels::count(costs, chain, root, share) else {
-            continue;
-        };
-        lower_bound = lower_bound.max(counted.bound);
-        if counted.whole {
-            let found = best_replay(costs, &mut counted, root);
-            if best.as_ref().is_none_or(|b| found.latency < b.latency) {
-                best = Some(found);
-            }
-        }
-    }
+    // Tree and bound so far are the result in either case.
+    let _ = each_certified(costs, root, work, &mut best, &mut lower_bound, pace);
     best.map(|found| Certified {
         tree: found.tree,
         latency: found.latency,
         lower_bound: lower_bound.min(found.latency),
     })
+}
+
+fn each_certified(
+    costs: &CostModel,
+    root: Option<usize>,
+    work: u64,
+    best: &mut Option<ReplayedTree>,
+    lower_bound: &mut f64,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
+    let all = chains(costs, pace)?;
+    let share = work / all.len().max(1) as u64;
+    for chain in all {
+        let Some(mut counted) = levels::count(costs, chain, root, share, pace)? else {
+            continue;
+        };
+        *lower_bound = lower_bound.max(counted.bound);
+        if counted.whole {
+            let root = match root {
+                Some(root) => root,
+                None => roomy(costs, &counted.chain, pace)?,
+            };
+            best_replay(costs, &mut counted, root, best, pace)?;
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 /// The tree of one replay.
@@ -142,30 +196,37 @@ struct ReplayedTree {
     late: usize,
 }
 
-/// Replays the count with more and more time, until everybody finds a place in time.
-fn best_replay(costs: &CostModel, counted: &mut Counted, root: Option<usize>) -> ReplayedTree {
-    let root = root.unwrap_or_else(|| roomy(costs, &counted.chain));
+/// Replays the count with more and more time, until everybody finds a place in time. Puts the
+/// fastest tree into `best` where it is faster than the one there.
+fn best_replay(
+    costs: &CostModel,
+    counted: &mut Counted,
+    root: usize,
+    best: &mut Option<ReplayedTree>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
     let optimal = counted.bound * (1.0 + 1e-12);
-    let mut best = replayed(costs, counted, counted.time, root, Taste::ALL[0]);
+    let mut least = f64::INFINITY;
     for later in 0..=LATER_MAX {
         let time = counted.time + later;
         let mut placed = false;
         for taste in Taste::ALL {
-            if best.latency <= optimal {
-                return best;
+            if least <= optimal {
+                return ControlFlow::Continue(());
             }
-            let found = replayed(costs, counted, time, root, taste);
+            let found = replayed(costs, counted, time, root, taste, pace)?;
             placed |= found.late == 0;
-            if found.latency < best.latency {
-                best = found;
+            least = least.min(found.latency);
+            if best.as_ref().is_none_or(|b| found.latency < b.latency) {
+                *best = Some(found);
             }
         }
         if placed {
             break;
         }
-        counted.table.extend();
+        counted.table.extend(pace)?;
     }
-    best
+    ControlFlow::Continue(())
 }
 
 fn replayed(
@@ -174,30 +235,40 @@ fn replayed(
     time: usize,
     root: usize,
     taste: Taste,
-) -> ReplayedTree {
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), ReplayedTree> {
     let Counted { chain, table, .. } = counted;
-    let (tree, late) = replay::tree(costs, chain, table, time, root, taste);
+    let (tree, late) = replay::tree(costs, chain, table, time, root, taste, pace)?;
     let tree = best_order(costs, &tree, Operation::Broadcast);
     let latency = latency(costs, &tree, Operation::Broadcast);
-    ReplayedTree {
+    ControlFlow::Continue(ReplayedTree {
         tree,
         latency,
         late,
-    }
+    })
 }
 
 /// Returns the member with most room around it: outermost groups first, then the least mean send cost.
-fn roomy(costs: &CostModel, chain: &RefinementChain) -> usize {
+fn roomy(
+    costs: &CostModel,
+    chain: &RefinementChain,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), usize> {
+    let mut means = Vec::with_capacity(costs.n());
+    for v in 0..costs.n() {
+        pace.spend(costs.n() as u64)?;
+        means.push(costs.send_mean(v));
+    }
     let sizes: Vec<Vec<usize>> = chain.group.iter().map(|group| sizes(group)).collect();
     let around = |v: usize| {
         let room = chain.group.iter().zip(&sizes);
         room.rev().map(move |(group, size)| size[group[v]])
     };
     let better = |a: usize, b: usize| {
-        let sends = || costs.send_mean(a).total_cmp(&costs.send_mean(b));
+        let sends = || means[a].total_cmp(&means[b]);
         around(b).cmp(around(a)).then_with(sends)
     };
-    (0..costs.n()).min_by(|&a, &b| better(a, b)).unwrap_or(0)
+    ControlFlow::Continue((0..costs.n()).min_by(|&a, &b| better(a, b)).unwrap_or(0))
 }
 
 fn sizes(group: &[usize]) -> Vec<usize> {

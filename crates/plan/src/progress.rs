@@ -6,6 +6,8 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
+    /// First trees and bounds are made, before the first move.
+    Prepare,
     /// The search looks for better trees.
     Improve,
     /// The search proves that there are no better trees.

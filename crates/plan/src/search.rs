@@ -28,12 +28,15 @@ use std::rc::Rc;
 
 use corecast_model::CostModel;
 
+pub(crate) use barrier::improve_both;
 pub use barrier::{TwoTrees, improve_barrier};
 pub use construct::construct;
+pub(crate) use construct::construct_within;
 pub use progress::{SearchProgress, SearchWatch};
 
 use crate::cost;
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::tree::Tree;
 
 /// The length of a search, and the seed of its random choices.
@@ -58,7 +61,7 @@ pub struct Effort {
 ///
 /// # Cost
 ///
-/// O(n²) once, to lay out the costs. A move takes time in proportion to the length of the way to the
+/// O(n²) once, to lay out the costs, in teams of up to 1,024 members. A move takes time in proportion to the length of the way to the
 /// root and of the lists on it.
 ///
 /// # Examples
@@ -90,13 +93,27 @@ pub fn improve(
         "the tree and the cost model are of different teams"
     );
     let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Broadcast);
-    let mut search = TreeSearch::new(costs, start, free_root, effort.seed);
+    let first = latency(start);
+    if first <= lower_bound {
+        return start.clone();
+    }
+    let known = SearchProgress {
+        latency: first,
+        moves: 0,
+        rounds: 0,
+    };
+    let mut ask = || watch(&known);
+    let mut pace = Pace::new(&mut ask);
+    let mut search = TreeSearch::new(costs, start, free_root, effort.seed, &mut pace);
+    if pace.has_ended() {
+        return start.clone();
+    }
     // The best tree so far is the result in either case, whether the watcher or the moves ended the
     // search.
     let _ = search.run(lower_bound, effort.moves, watch);
     let tree = search.tree();
     // Sums taken in another order differ in their last bits, so the exact latency decides.
-    if latency(&tree) < latency(start) {
+    if latency(&tree) < first {
         tree
     } else {
         start.clone()
@@ -104,15 +121,21 @@ pub fn improve(
 }
 
 /// A search for a broadcast tree that can be continued.
-pub(crate) struct TreeSearch {
-    annealer: anneal::TreeAnnealer,
+pub(crate) struct TreeSearch<'a> {
+    annealer: anneal::TreeAnnealer<'a>,
 }
 
-impl TreeSearch {
+impl<'a> TreeSearch<'a> {
     /// Begins with a tree, whose root stays unless it is free.
-    pub(crate) fn new(costs: &CostModel, start: &Tree, free_root: bool, seed: u64) -> Self {
+    pub(crate) fn new(
+        costs: &'a CostModel,
+        start: &Tree,
+        free_root: bool,
+        seed: u64,
+        pace: &mut Pace<'_>,
+    ) -> Self {
         let scale = cost::latency(costs, start, Operation::Broadcast);
-        let pairs = Rc::new(state::PairCosts::of(costs, scale));
+        let pairs = Rc::new(state::PairCosts::of(costs, scale, pace));
         let numa = costs.numa_nodes();
         Self {
             annealer: anneal::TreeAnnealer::new(&pairs, numa, start, free_root, seed),

@@ -19,12 +19,15 @@ mod edges;
 mod reorder;
 mod shuffle;
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 pub use reorder::reorder;
 pub use shuffle::{Helper, shuffle};
 
 use crate::idle::Idle;
+use crate::pace::{self, Pace};
 use crate::tree::Tree;
 
 /// Returns the root that Smelt takes when the user gives none: the one with the least mean send
@@ -38,11 +41,20 @@ use crate::tree::Tree;
 /// ```
 #[must_use]
 pub fn root(costs: &CostModel) -> usize {
-    let means = (0..costs.n()).map(|i| costs.send_mean(i));
-    means
-        .enumerate()
-        .min_by(|(_, a), (_, b)| a.total_cmp(b))
-        .map_or(0, |(i, _)| i)
+    pace::unwatched(|pace| root_within(costs, pace))
+}
+
+/// Returns [`root`], unless a watcher ends the search.
+pub(crate) fn root_within(costs: &CostModel, pace: &mut Pace<'_>) -> ControlFlow<(), usize> {
+    let mut least = (f64::INFINITY, 0);
+    for i in 0..costs.n() {
+        pace.spend(costs.n() as u64)?;
+        let mean = costs.send_mean(i);
+        if mean.total_cmp(&least.0).is_lt() {
+            least = (mean, i);
+        }
+    }
+    ControlFlow::Continue(least.1)
 }
 
 /// Returns Smelt's tree: [`base`], then [`reorder`], and [`shuffle`] with
@@ -76,6 +88,15 @@ pub fn tree(costs: &CostModel, root: usize) -> Tree {
 /// O(n²): each member looks at all others once for each message it sends and once more.
 #[must_use]
 pub fn base(costs: &CostModel, root: usize) -> Tree {
+    pace::unwatched(|pace| base_within(costs, root, pace))
+}
+
+/// Returns [`base`], unless a watcher ends the search.
+pub(crate) fn base_within(
+    costs: &CostModel,
+    root: usize,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Tree> {
     let n = costs.n();
     assert!(root < n, "root {root} is outside of a team of {n}");
     let (node_of, nodes) = dense_nodes(costs.numa_nodes());
@@ -92,6 +113,7 @@ pub fn base(costs: &CostModel, root: usize) -> Tree {
         let Some((time, i)) = idle.take() else {
             break;
         };
+        pace.spend(4 * n as u64)?;
         let candidate =
             |x: usize| !core_active[x] && (node_of[x] == node_of[i] || !node_active[node_of[x]]);
         let total = |x: usize| costs.send(i, x) + costs.receive(i, x);
@@ -124,7 +146,7 @@ pub fn base(costs: &CostModel, root: usize) -> Tree {
         idle.add(sent, i);
         idle.add(sent + costs.receive(i, next), next);
     }
-    Tree::by_construction(root, children)
+    ControlFlow::Continue(Tree::by_construction(root, children))
 }
 
 /// NUMA nodes renumbered from 0 without holes, and how many there are.

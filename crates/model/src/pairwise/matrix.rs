@@ -1,5 +1,7 @@
 //! A square matrix of numbers, one for each ordered pair.
 
+use std::ops::ControlFlow;
+
 use super::error::{COST_MAX, CostError};
 
 /// A dense square matrix, row by row. Row i, column j belongs to the ordered pair (i, j).
@@ -57,6 +59,32 @@ impl Matrix {
     /// The rows in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.values.chunks_exact(self.n.max(1))
+    }
+
+    /// The matrix with rows and columns exchanged. `go_on` hears of every few thousand entries.
+    ///
+    /// Filled by tiles: in a large matrix a walk down a column is all cache misses.
+    pub(super) fn transposed(
+        &self,
+        go_on: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<(), Self> {
+        const TILE: usize = 16;
+        const TOLD: usize = 256;
+        let n = self.n;
+        let mut values = vec![0.0; n * n];
+        for top in (0..n).step_by(TILE) {
+            for left in (0..n).step_by(TILE) {
+                if left.is_multiple_of(TOLD) {
+                    go_on(TILE * TOLD.min(n - left))?;
+                }
+                for i in top..n.min(top + TILE) {
+                    for j in left..n.min(left + TILE) {
+                        values[i * n + j] = self.values[j * n + i];
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(Self { n, values })
     }
 
     /// Rows as given by a user, with every cost checked and the diagonal set to 0.

@@ -7,7 +7,7 @@ use corecast_model::CostModel;
 use super::way::{DirectionSearch, FoundSchedule, SearchRound, SearchRounds, WORK_PER_MOVE};
 use crate::bound;
 use crate::exact;
-use crate::operation::Operation;
+use crate::pace;
 use crate::progress::{Progress, Stage, Watch};
 use crate::search::{self, Effort, TwoTrees};
 use crate::shape::Shape;
@@ -20,20 +20,32 @@ struct BothDirections<'a> {
     outward: DirectionSearch<'a>,
     /// Work that the next proof of each direction may take.
     work: u64,
+    /// The moves for which it is to be prepared; `None` once it is.
+    unprepared: Option<u64>,
 }
 
 impl<'a> BothDirections<'a> {
     fn new(costs: &'a CostModel, mirrored: &'a CostModel, root: usize, moves: u64) -> Self {
-        let way = |costs: &'a CostModel| {
-            let bound = bound::lower_bound(costs, Operation::Broadcast, Some(root));
-            DirectionSearch::new(costs, Some(root), bound, moves)
-        };
         Self {
             root,
-            inward: way(mirrored),
-            outward: way(costs),
+            inward: DirectionSearch::new(mirrored, Some(root), 0.0),
+            outward: DirectionSearch::new(costs, Some(root), 0.0),
             work: 3 * exact::pricing(costs.n()).0,
+            unprepared: Some(moves),
         }
+    }
+
+    /// Constructs trees and bounds, unless that was done before. The watcher sees `known`.
+    fn prepare(&mut self, known: Progress, watch: Watch<'_>) -> ControlFlow<()> {
+        if let Some(moves) = self.unprepared.take() {
+            self.inward.prepare(moves, known, watch)?;
+            self.outward.prepare(moves, known, watch)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn progress(&self, stage: Stage) -> Progress {
+        both(&self.inward.progress(stage), &self.outward)
     }
 
     fn latency(&self) -> f64 {
@@ -79,16 +91,17 @@ fn both(progress: &Progress, other: &DirectionSearch<'_>) -> Progress {
     }
 }
 
+/// Returns the best barrier that moves and proofs find; `mirrored` are the costs of the fan-in.
 pub(super) fn search(
     costs: &CostModel,
+    mirrored: &CostModel,
     root: Option<usize>,
     rounds: &mut SearchRounds,
     watch: Watch<'_>,
 ) -> FoundSchedule {
-    let mirrored = costs.mirrored();
     match root {
-        Some(root) => fixed(costs, &mirrored, root, rounds, watch),
-        None => free(costs, &mirrored, rounds, watch),
+        Some(root) => fixed(costs, mirrored, root, rounds, watch),
+        None => free(costs, mirrored, rounds, watch),
     }
 }
 
@@ -100,7 +113,10 @@ fn fixed(
     watch: Watch<'_>,
 ) -> FoundSchedule {
     let mut pair = BothDirections::new(costs, mirrored, root, rounds.effort.moves);
-    while !pair.is_optimal()
+    let known = pair.progress(Stage::Prepare);
+    let ended = pair.prepare(known, watch);
+    while ended.is_continue()
+        && !pair.is_optimal()
         && let Some(round) = rounds.next(pair.moves())
     {
         if pair.round(round, watch).is_break() {
@@ -128,7 +144,9 @@ fn free(
     watch: Watch<'_>,
 ) -> FoundSchedule {
     let mut roots = Roots::new(costs, mirrored);
-    while !roots.are_done()
+    let ended = roots.prepare(watch);
+    while ended.is_continue()
+        && !roots.are_done()
         && let Some(round) = rounds.next(roots.spent)
     {
         if roots.round(round, watch).is_break() {
@@ -144,6 +162,8 @@ fn free(
 struct Roots<'a> {
     costs: &'a CostModel,
     mirrored: &'a CostModel,
+    /// Smelt's root.
+    smelt: usize,
     /// A lower bound that holds for every root.
     base: f64,
     /// The roots that were looked at.
@@ -161,11 +181,35 @@ impl<'a> Roots<'a> {
         Self {
             costs,
             mirrored,
-            base: bound::lower_bound(costs, Operation::Barrier, None),
+            smelt: 0,
+            base: 0.0,
             pairs: Vec::new(),
             untried: (0..costs.n()).collect(),
             best: None,
             spent: 0,
+        }
+    }
+
+    /// Computes the bound for every root, and finds Smelt's root. There is a barrier, over root 0, before
+    /// that.
+    fn prepare(&mut self, watch: Watch<'_>) -> ControlFlow<()> {
+        let at = self.at(0);
+        self.compare(at);
+        let known = self.progress();
+        let (costs, mirrored) = (self.costs, self.mirrored);
+        pace::watched(watch, known, |pace| {
+            self.base = bound::barrier_within(costs, mirrored, None, pace)?;
+            self.smelt = smelt::root_within(costs, pace)?;
+            ControlFlow::Continue(())
+        })
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            stage: Stage::Prepare,
+            latency: self.latency(),
+            lower_bound: self.lower_bound(),
+            moves: self.spent,
         }
     }
 
@@ -210,7 +254,7 @@ impl<'a> Roots<'a> {
     /// One round: moves for all roots together, a third as many for Smelt's root alone, then proofs.
     fn round(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
         self.improve(round, watch)?;
-        let at = self.at(smelt::root(self.costs));
+        let at = self.at(self.smelt);
         self.deepen(at, round.part(3), watch)?;
         let quota = self.spent.saturating_add(round.work / WORK_PER_MOVE);
         while self.costs.n() <= exact::MEMBERS_MAX && self.spent < quota && !self.are_done() {
@@ -231,12 +275,13 @@ impl<'a> Roots<'a> {
 
     fn improve(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
         let (mut done, mut seen) = (0, ControlFlow::Continue(()));
-        let (lower_bound, spent) = (self.lower_bound(), self.spent);
+        let (lower_bound, spent, known) = (self.lower_bound(), self.spent, self.latency());
         let effort = Effort {
             seed: round.seed,
             moves: round.moves,
         };
-        let found = search::improve_barrier(self.costs, None, lower_bound, effort, &mut |p| {
+        let costs = [self.mirrored, self.costs];
+        let watched = &mut |p: &search::SearchProgress| {
             done = p.moves;
             seen = watch(&Progress {
                 stage: Stage::Improve,
@@ -245,19 +290,36 @@ impl<'a> Roots<'a> {
                 moves: spent + p.moves,
             });
             seen
-        });
+        };
+        let found =
+            search::improve_both(costs, None, self.smelt, known, lower_bound, effort, watched);
         self.spent += if seen.is_break() { done } else { round.moves };
+        let Some(found) = found else { return seen };
         let at = self.at(found.outward.root());
         self.pairs[at].take(found);
         self.compare(at);
-        seen
+        seen?;
+        self.ready(at, watch)
+    }
+
+    /// Prepares the pair at this index, unless that was done before.
+    fn ready(&mut self, at: usize, watch: Watch<'_>) -> ControlFlow<()> {
+        let known = self.progress();
+        let ended = self.pairs[at].prepare(known, watch);
+        self.compare(at);
+        ended
     }
 
     fn deepen(&mut self, at: usize, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
-        let (pair, spent) = (&mut self.pairs[at], self.spent);
+        self.ready(at, watch)?;
+        // What is proved for one root is no bound for all.
+        let (known, spent) = (self.progress(), self.spent);
+        let pair = &mut self.pairs[at];
         let before = pair.moves();
         let ended = pair.round(round, &mut |p| {
             watch(&Progress {
+                latency: p.latency.min(known.latency),
+                lower_bound: known.lower_bound,
                 moves: spent + p.moves - before,
                 ..*p
             })

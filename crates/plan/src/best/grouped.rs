@@ -13,8 +13,10 @@ use corecast_model::CostModel;
 
 use super::trees::trees;
 use super::way::{self, FoundSchedule, SearchRound, SearchRounds};
-use crate::groups::{self, TwoWays};
+use crate::first;
+use crate::groups::{self, Grouped, TwoWays};
 use crate::operation::Operation;
+use crate::pace;
 use crate::progress::{Progress, Stage, Watch};
 use crate::search::{self, Effort};
 use crate::shape::Shape;
@@ -30,33 +32,6 @@ const MOVES_PER_MOVE: u64 = 8;
 /// long.
 const FIRST_ROUND: u64 = 16_000;
 
-/// Passes progress to a watcher. Once the watcher has ended the search it stays ended, and the
-/// moves that it sees never decrease, although trees may take a few more than their share.
-struct Watched<'a> {
-    watch: Watch<'a>,
-    stopped: bool,
-    lower_bound: f64,
-    moves: u64,
-}
-
-impl Watched<'_> {
-    fn look(&mut self, progress: &Progress) -> ControlFlow<()> {
-        if !self.stopped {
-            self.moves = self.moves.max(progress.moves);
-            let progress = Progress {
-                lower_bound: self.lower_bound,
-                moves: self.moves,
-                ..*progress
-            };
-            self.stopped = (self.watch)(&progress).is_break();
-        }
-        match self.stopped {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    }
-}
-
 /// Returns the best broadcast or barrier that moves find, with the bound on all trees with groups.
 pub(super) fn search(
     costs: &CostModel,
@@ -65,21 +40,36 @@ pub(super) fn search(
     effort: Effort,
     watch: Watch<'_>,
 ) -> FoundSchedule {
-    let lower_bound = groups::lower_bound(costs, operation, root);
-    let mut watched = Watched {
-        watch,
-        stopped: false,
-        lower_bound,
+    let quick = quick(costs, operation, root);
+    let known = Progress {
+        stage: Stage::Prepare,
+        latency: quick.0,
+        lower_bound: 0.0,
         moves: 0,
+    };
+    let bound = pace::watched(&mut *watch, known, |pace| {
+        groups::lower_bound_within(costs, operation, root, pace)
+    });
+    let ControlFlow::Continue(lower_bound) = bound else {
+        return FoundSchedule {
+            shape: quick.1,
+            lower_bound: 0.0,
+        };
+    };
+    let mut look = |progress: &Progress| {
+        let progress = Progress {
+            latency: progress.latency.min(known.latency),
+            lower_bound,
+            ..*progress
+        };
+        watch(&progress)
     };
     let first = Effort {
         moves: (effort.moves / TREES_SHARE).min(TREES_MAX),
         ..effort
     };
     let mut rounds = SearchRounds::without_proof(first, way::FIRST_ROUND);
-    let found = trees(costs, operation, root, &mut rounds, &mut |p| {
-        watched.look(p)
-    });
+    let found = trees(costs, operation, root, &mut rounds, &mut look);
     let start = FirstTrees {
         costs,
         operation,
@@ -88,29 +78,32 @@ pub(super) fn search(
         shape: found.shape,
     };
     let mut best = (start.shape.latency(costs, operation), start.shape.clone());
+    if quick.0 < best.0 {
+        best = quick;
+    }
     let mut spent = first.moves;
     let mut rounds = SearchRounds::without_proof(effort, FIRST_ROUND);
     // The starts are costed even where no move is left.
     let mut next = rounds.next(spent).or(Some(SearchRound::none(effort.seed)));
-    while let Some(mut round) = next {
-        if watched.stopped {
-            round.moves = 0;
-        }
+    while let Some(round) = next {
         let known = best.0;
+        let mut ended = false;
         let shape = start.improve(round, &mut |moves| {
-            watched.look(&Progress {
+            let flow = look(&Progress {
                 stage: Stage::Improve,
                 latency: known,
                 lower_bound,
                 moves: spent + moves * MOVES_PER_MOVE,
-            })
+            });
+            ended |= flow.is_break();
+            flow
         });
         spent += round.moves;
         let latency = shape.latency(costs, operation);
         if latency < best.0 {
             best = (latency, shape);
         }
-        if watched.stopped || best.0 <= lower_bound {
+        if ended || best.0 <= lower_bound {
             break;
         }
         next = rounds.next(spent);
@@ -119,6 +112,14 @@ pub(super) fn search(
         shape: best.1,
         lower_bound,
     }
+}
+
+/// Returns the fastest of the trees with groups that need no search, and its latency.
+fn quick(costs: &CostModel, operation: Operation, root: Option<usize>) -> (f64, Shape) {
+    let tree = Shape::Tree(first::tree(costs, operation, root));
+    let flat = Shape::of_groups(Grouped::flat(costs.n(), root.unwrap_or(0)));
+    let [tree, flat] = [tree, flat].map(|shape| (shape.latency(costs, operation), shape));
+    if flat.0 < tree.0 { flat } else { tree }
 }
 
 /// The trees without groups from which every round starts.

@@ -7,8 +7,11 @@ use corecast_model::CostModel;
 use super::barrier;
 use super::way::{self, DirectionSearch, FoundSchedule, SearchRound, SearchRounds};
 use crate::bound;
+use crate::cost;
+use crate::first;
 use crate::operation::Operation;
-use crate::progress::{Progress, Watch};
+use crate::pace;
+use crate::progress::{Progress, Stage, Watch};
 use crate::shape::Shape;
 use crate::smelt;
 
@@ -20,6 +23,13 @@ pub(super) fn trees(
     rounds: &mut SearchRounds,
     watch: Watch<'_>,
 ) -> FoundSchedule {
+    let first = first::tree(costs, operation, root);
+    let known = Progress {
+        stage: Stage::Prepare,
+        latency: cost::latency(costs, &first, operation),
+        lower_bound: 0.0,
+        moves: 0,
+    };
     match operation {
         Operation::Broadcast => {
             let way = one_way(costs, root, rounds, watch);
@@ -29,14 +39,25 @@ pub(super) fn trees(
             }
         }
         Operation::Reduce => {
-            let mirrored = costs.mirrored();
+            let mirrored = pace::watched(&mut *watch, known, |pace| bound::mirrored(costs, pace));
+            let ControlFlow::Continue(mirrored) = mirrored else {
+                return FoundSchedule::unbounded(first);
+            };
             let way = one_way(&mirrored, root, rounds, watch);
             FoundSchedule {
                 shape: Shape::Tree(way.tree.reversed()),
                 lower_bound: way.lower_bound,
             }
         }
-        Operation::Barrier => barrier::search(costs, root, rounds, watch),
+        Operation::Barrier => {
+            let mirrored = pace::watched(&mut *watch, known, |pace| bound::mirrored(costs, pace));
+            match mirrored {
+                ControlFlow::Continue(mirrored) => {
+                    barrier::search(costs, &mirrored, root, rounds, watch)
+                }
+                ControlFlow::Break(()) => FoundSchedule::unbounded(first),
+            }
+        }
     }
 }
 
@@ -46,13 +67,22 @@ fn one_way<'a>(
     rounds: &mut SearchRounds,
     watch: Watch<'_>,
 ) -> DirectionSearch<'a> {
-    let bound = bound::lower_bound(costs, Operation::Broadcast, root);
-    let mut way = DirectionSearch::new(costs, root, bound, rounds.effort.moves);
+    let mut way = DirectionSearch::new(costs, root, 0.0);
+    let known = way.progress(Stage::Prepare);
+    if way.prepare(rounds.effort.moves, known, watch).is_break() {
+        return way;
+    }
     // Where the root is free, Smelt's root is searched as well: proofs for one root find better
     // trees sooner.
     let is_rooted = root.is_none() && costs.n() <= way::PROVED_SOON;
-    let mut rooted = is_rooted
-        .then(|| DirectionSearch::new(costs, Some(smelt::root(costs)), way.lower_bound, 0));
+    let mut rooted =
+        is_rooted.then(|| DirectionSearch::new(costs, Some(smelt::root(costs)), way.lower_bound));
+    if let Some(rooted) = &mut rooted {
+        let known = way.progress(Stage::Prepare);
+        if rooted.prepare(0, known, watch).is_break() {
+            return way;
+        }
+    }
     while !way.is_optimal()
         && let Some(round) = rounds.next(way.moves)
     {

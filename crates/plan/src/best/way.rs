@@ -7,10 +7,13 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
+use crate::bound;
 use crate::cost;
 use crate::exact::{self, Limits};
+use crate::first;
 use crate::hierarchy;
 use crate::operation::Operation;
+use crate::pace::{self, Pace};
 use crate::pattern::Pattern;
 use crate::progress::{Progress, Stage, Watch};
 use crate::search::{self, Effort, TreeSearch};
@@ -42,6 +45,16 @@ pub(crate) struct FoundSchedule {
     pub(crate) shape: Shape,
     /// A bound that no schedule of the searched kinds beats.
     pub(crate) lower_bound: f64,
+}
+
+impl FoundSchedule {
+    /// Returns a tree about which nothing is proved.
+    pub(super) fn unbounded(tree: Tree) -> Self {
+        Self {
+            shape: Shape::Tree(tree),
+            lower_bound: 0.0,
+        }
+    }
 }
 
 /// The budget of one round: first of moves, then of proof steps.
@@ -152,7 +165,7 @@ pub(super) struct DirectionSearch<'a> {
     pub(super) latency: f64,
     pub(super) lower_bound: f64,
     /// The search by moves, once it has begun.
-    search: Option<TreeSearch>,
+    search: Option<TreeSearch<'a>>,
     /// Whether a proof has ended. The proof counts in ticks, so that bound and latency may still differ
     /// in their last digits.
     proved: bool,
@@ -163,17 +176,10 @@ pub(super) struct DirectionSearch<'a> {
 }
 
 impl<'a> DirectionSearch<'a> {
-    /// Constructs a tree, with more care the more `moves` are planned.
-    pub(super) fn new(
-        costs: &'a CostModel,
-        root: Option<usize>,
-        lower_bound: f64,
-        moves: u64,
-    ) -> Self {
-        let is_large = costs.n() > exact::MEMBERS_MAX;
-        let quick = is_large.then(|| hierarchy::tree(costs, root)).flatten();
-        let tree = quick.unwrap_or_else(|| search::construct(costs, root));
-        let mut way = Self {
+    /// Begins with a tree that is there at once.
+    pub(super) fn new(costs: &'a CostModel, root: Option<usize>, lower_bound: f64) -> Self {
+        let tree = first::tree(costs, Operation::Broadcast, root);
+        Self {
             costs,
             root,
             latency: latency(costs, &tree),
@@ -183,14 +189,57 @@ impl<'a> DirectionSearch<'a> {
             proved: costs.n() == 1,
             is_wide: false,
             moves: 0,
-        };
-        if moves >= COUNT_FROM
-            && let Some(found) = hierarchy::certified(costs, root, COUNT_WORK)
-        {
-            way.lower_bound = way.lower_bound.max(found.lower_bound);
-            way.take(found.tree);
         }
-        way
+    }
+
+    /// Computes the bounds that need no search and constructs a tree, with more care the more `moves`
+    /// are planned. The watcher sees `known` meanwhile.
+    pub(super) fn prepare(
+        &mut self,
+        moves: u64,
+        known: Progress,
+        watch: Watch<'_>,
+    ) -> ControlFlow<()> {
+        pace::watched(watch, known, |pace| {
+            let bound =
+                bound::lower_bound_within(self.costs, Operation::Broadcast, self.root, pace)?;
+            self.lower_bound = self.lower_bound.max(bound);
+            self.construct(pace);
+            if moves >= COUNT_FROM
+                && let Some(found) =
+                    hierarchy::certified_within(self.costs, self.root, COUNT_WORK, pace)
+            {
+                self.lower_bound = self.lower_bound.max(found.lower_bound);
+                self.take(found.tree);
+            }
+            match pace.has_ended() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })
+    }
+
+    fn construct(&mut self, pace: &mut Pace<'_>) {
+        let is_large = self.costs.n() > exact::MEMBERS_MAX;
+        let quick = is_large.then(|| hierarchy::tree_within(self.costs, self.root, pace));
+        let made = quick
+            .flatten()
+            .or_else(|| search::construct_within(self.costs, self.root, pace));
+        let Some(tree) = made else { return };
+        let found = latency(self.costs, &tree);
+        if found <= self.latency {
+            (self.latency, self.tree) = (found, tree);
+        }
+    }
+
+    /// Returns the progress so far.
+    pub(super) fn progress(&self, stage: Stage) -> Progress {
+        Progress {
+            stage,
+            latency: self.latency,
+            lower_bound: self.lower_bound,
+            moves: self.moves,
+        }
     }
 
     pub(super) fn is_optimal(&self) -> bool {
@@ -211,10 +260,14 @@ impl<'a> DirectionSearch<'a> {
             return ControlFlow::Continue(());
         }
         let (costs, free_root) = (self.costs, self.root.is_none());
-        let search = self
-            .search
-            .get_or_insert_with(|| TreeSearch::new(costs, &self.tree, free_root, seed));
         let (before, lower_bound, latency) = (self.moves, self.lower_bound, self.latency);
+        let known = self.progress(Stage::Prepare);
+        let (search, tree) = (&mut self.search, &self.tree);
+        let search = search.get_or_insert_with(|| {
+            pace::watched(&mut *watch, known, |pace| {
+                TreeSearch::new(costs, tree, free_root, seed, pace)
+            })
+        });
         let (first, mut done) = (search.moves(), 0);
         let seen = search.run(lower_bound, moves, &mut |progress| {
             done = progress.moves - first;

@@ -1,6 +1,11 @@
 //! Partitions of a team into groups of near members.
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
+
+use crate::pace::Pace;
+use crate::smelt::dense_nodes;
 
 /// A partition, with the least costs inside of its groups and between them.
 pub(super) struct Partition {
@@ -33,9 +38,12 @@ const CUTS_MAX: usize = 3;
 /// # Cost
 ///
 /// O(n²).
-pub(super) fn partitions(costs: &CostModel) -> Vec<Partition> {
+pub(super) fn partitions(
+    costs: &CostModel,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Vec<Partition>> {
     let mut found = vec![by_numa(costs)];
-    let edges = spanning_edges(costs);
+    let edges = spanning_edges(costs, pace)?;
     let mut steps: Vec<usize> = (1..edges.len())
         .filter(|&k| edges[k].0 > edges[k - 1].0)
         .collect();
@@ -46,27 +54,30 @@ pub(super) fn partitions(costs: &CostModel) -> Vec<Partition> {
     }
     found.dedup();
     found.retain(|group| group.iter().any(|&g| g != group[0]));
-    found
-        .into_iter()
-        .map(|group| priced(costs, group))
-        .collect()
+    let mut partitions = Vec::with_capacity(found.len());
+    for group in found {
+        partitions.push(priced(costs, group, pace)?);
+    }
+    ControlFlow::Continue(partitions)
 }
 
 fn by_numa(costs: &CostModel) -> Vec<usize> {
-    let first = |node: &u32| costs.numa_nodes().iter().position(|n| n == node);
-    let names: Vec<usize> = costs.numa_nodes().iter().filter_map(first).collect();
-    dense(&names)
+    dense(&dense_nodes(costs.numa_nodes()).0)
 }
 
 /// The edges of a minimum spanning tree by length, the length of a pair being its cheaper direction.
-fn spanning_edges(costs: &CostModel) -> Vec<(f64, usize, usize)> {
+fn spanning_edges(
+    costs: &CostModel,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Vec<(f64, usize, usize)>> {
     let n = costs.n();
-    let lengths = lengths(costs);
+    let lengths = lengths(costs, pace)?;
     let mut nearest: Vec<(f64, usize)> = vec![(f64::INFINITY, 0); n];
     let mut open: Vec<usize> = (1..n).collect();
     let mut edges = Vec::with_capacity(n.saturating_sub(1));
     let mut v = 0;
     while !open.is_empty() {
+        pace.spend(2 * open.len() as u64)?;
         let row = &lengths[v * n..][..n];
         for &u in &open {
             let length = row[u];
@@ -84,19 +95,20 @@ fn spanning_edges(costs: &CostModel) -> Vec<(f64, usize, usize)> {
         edges.push((nearest[v].0, nearest[v].1, v));
     }
     edges.sort_by(|a, b| a.0.total_cmp(&b.0));
-    edges
+    ControlFlow::Continue(edges)
 }
 
 /// For each pair the cheaper of its two directions, row by row.
 ///
 /// Filled by tiles: in a large matrix a walk down a column is all cache misses.
-fn lengths(costs: &CostModel) -> Vec<f64> {
+fn lengths(costs: &CostModel, pace: &mut Pace<'_>) -> ControlFlow<(), Vec<f64>> {
     const TILE: usize = 16;
     let n = costs.n();
     let one_way = |i, j| costs.send(i, j) + costs.receive(i, j);
     let mut lengths = vec![0.0; n * n];
     for top in (0..n).step_by(TILE) {
         for left in (top..n).step_by(TILE) {
+            pace.spend((8 * TILE * TILE) as u64)?;
             for i in top..n.min(top + TILE) {
                 for j in left.max(i)..n.min(left + TILE) {
                     let length = one_way(i, j).min(one_way(j, i));
@@ -106,15 +118,29 @@ fn lengths(costs: &CostModel) -> Vec<f64> {
             }
         }
     }
-    lengths
+    ControlFlow::Continue(lengths)
 }
 
 /// The groups that these edges join.
+///
+/// # Cost
+///
+/// O(n log n): the smaller of two groups takes the name of the larger one.
 fn joined(n: usize, edges: &[(f64, usize, usize)]) -> Vec<usize> {
     let mut name: Vec<usize> = (0..n).collect();
+    let mut members: Vec<Vec<usize>> = (0..n).map(|v| vec![v]).collect();
     for &(_, a, b) in edges {
-        let (a, b) = (name[a], name[b]);
-        name.iter_mut().filter(|g| **g == b).for_each(|g| *g = a);
+        let (mut a, mut b) = (name[a], name[b]);
+        if a == b {
+            continue;
+        }
+        if members[a].len() < members[b].len() {
+            std::mem::swap(&mut a, &mut b);
+        }
+        for v in std::mem::take(&mut members[b]) {
+            name[v] = a;
+            members[a].push(v);
+        }
     }
     dense(&name)
 }
@@ -135,13 +161,14 @@ fn dense(names: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-fn priced(costs: &CostModel, group: Vec<usize>) -> Partition {
+fn priced(costs: &CostModel, group: Vec<usize>, pace: &mut Pace<'_>) -> ControlFlow<(), Partition> {
     let free = Price {
         send: f64::INFINITY,
         receive: f64::INFINITY,
     };
     let (mut inside, mut across) = (free, free);
     for i in 0..costs.n() {
+        pace.spend(4 * costs.n() as u64)?;
         let (send, receive) = (costs.send_matrix().row(i), costs.receive_matrix().row(i));
         // Without branches, so that the compiler can take several entries at a time.
         let mut take = |range: std::ops::Range<usize>| {
@@ -166,12 +193,12 @@ fn priced(costs: &CostModel, group: Vec<usize>) -> Partition {
     }
     let mut size = vec![0; group.iter().max().map_or(0, |g| g + 1)];
     group.iter().for_each(|&g| size[g] += 1);
-    Partition {
+    ControlFlow::Continue(Partition {
         group,
         size,
         inside,
         across,
-    }
+    })
 }
 
 /// Nested partitions, each refined by the one before, and the least costs of each level.
@@ -200,7 +227,11 @@ impl RefinementChain {
         group.iter().filter(|&&g| g == group[member]).count()
     }
 
-    fn priced(costs: &CostModel, mut group: Vec<Vec<usize>>) -> Self {
+    fn priced(
+        costs: &CostModel,
+        mut group: Vec<Vec<usize>>,
+        pace: &mut Pace<'_>,
+    ) -> ControlFlow<(), Self> {
         group.retain(|g| g.iter().any(|&x| x != g[0]));
         let largest = group.iter().map(|g| largest(g)).collect();
         let free = Reach {
@@ -209,6 +240,7 @@ impl RefinementChain {
         };
         let mut price = vec![free; group.len() + 1];
         for i in 0..costs.n() {
+            pace.spend(8 * costs.n() as u64)?;
             let (send, receive) = (costs.send_matrix().row(i), costs.receive_matrix().row(i));
             for j in (0..costs.n()).filter(|&j| j != i) {
                 // Partitions are nested: as many as part the two are inside of their level.
@@ -218,11 +250,11 @@ impl RefinementChain {
                 price.total = price.total.min(send[j] + receive[j]);
             }
         }
-        Self {
+        ControlFlow::Continue(Self {
             group,
             largest,
             price,
-        }
+        })
     }
 }
 
@@ -233,8 +265,11 @@ const RUNGS_MAX: usize = 3;
 
 /// The refinement chains that the costs and the NUMA nodes suggest, at most two: the widest steps in the
 /// lengths of a minimum spanning tree, and the same with NUMA nodes where these are not among them.
-pub(crate) fn chains(costs: &CostModel) -> Vec<RefinementChain> {
-    let edges = spanning_edges(costs);
+pub(crate) fn chains(
+    costs: &CostModel,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Vec<RefinementChain>> {
+    let edges = spanning_edges(costs, pace)?;
     let ratio = |k: usize| edges[k].0 / edges[k - 1].0.max(f64::MIN_POSITIVE);
     let mut steps: Vec<usize> = (1..edges.len()).filter(|&k| ratio(k) >= STEP_MIN).collect();
     steps.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)).then(a.cmp(&b)));
@@ -261,8 +296,11 @@ pub(crate) fn chains(costs: &CostModel) -> Vec<RefinementChain> {
         found.push(with_numa);
     }
     found.retain(|chain| !chain.is_empty());
-    let priced = found.into_iter().map(|l| RefinementChain::priced(costs, l));
-    priced.collect()
+    let mut chains = Vec::with_capacity(found.len());
+    for groups in found {
+        chains.push(RefinementChain::priced(costs, groups, pace)?);
+    }
+    ControlFlow::Continue(chains)
 }
 
 /// Whether every group of `fine` lies in one of `coarse`.

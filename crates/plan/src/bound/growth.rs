@@ -1,8 +1,11 @@
 //! The bound by growth: informed members multiply no faster than in the postal model.
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 use crate::idle::Idle;
+use crate::pace::Pace;
 
 /// Returns the bound. Let every message take the least send s and the least receive r of all. Then
 /// the k-th message (by start) starts no earlier than a time u_k that depends on s, r and k alone
@@ -14,12 +17,17 @@ use crate::idle::Idle;
 ///
 /// Without a root, the member with the greatest w is left out: this gives the least bound, which
 /// therefore holds for every root.
-pub(super) fn bound(costs: &CostModel, root: Option<usize>) -> f64 {
+pub(super) fn bound(
+    costs: &CostModel,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), f64> {
     let n = costs.n();
     let mut least_send = f64::INFINITY;
     let mut least_receive = f64::INFINITY;
     let mut way_in = vec![f64::INFINITY; n];
     for i in 0..n {
+        pace.spend(2 * n as u64)?;
         // Row by row: in a large matrix a walk down a column is all cache misses.
         let (send, receive) = (costs.send_matrix().row(i), costs.receive_matrix().row(i));
         for j in (0..n).filter(|&j| j != i && Some(j) != root) {
@@ -32,11 +40,9 @@ pub(super) fn bound(costs: &CostModel, root: Option<usize>) -> f64 {
         way_in[root] = f64::INFINITY;
     }
     way_in.sort_by(|a, b| b.total_cmp(a));
-    starts(n - 1, least_send, least_receive)
-        .into_iter()
-        .zip(way_in.into_iter().skip(1))
-        .map(|(start, w)| start + w)
-        .fold(0.0, f64::max)
+    let starts = starts(n - 1, least_send, least_receive).into_iter();
+    let ends = starts.zip(way_in.into_iter().skip(1)).map(|(u, w)| u + w);
+    ControlFlow::Continue(ends.fold(0.0, f64::max))
 }
 
 /// The earliest starts of `count` messages under uniform costs.

@@ -15,12 +15,15 @@
 //! No tree over n members can be faster than the least t with `H(t, m_root − 1) ≥ n`. Times are
 //! whole multiples of a time step, costs rounded down, which can only make the bound lower.
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 use super::groups::{Partition, Price, partitions};
 use super::measure::measure;
 use crate::cost::latency;
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::smelt;
 
 /// Additions that one count may take; 40 million are some 20 ms (2.5 GHz Xeon,
@@ -32,22 +35,32 @@ const TIME_STEPS_MAX: usize = 4096;
 /// The greatest bound of all partitions; 0 when there is none with near and far.
 ///
 /// Without a root the bound holds for every root.
-pub(super) fn bound(costs: &CostModel, root: Option<usize>) -> f64 {
-    let base = smelt::base(costs, root.unwrap_or(0));
+pub(super) fn bound(
+    costs: &CostModel,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), f64> {
+    let base = smelt::base_within(costs, root.unwrap_or(0), pace)?;
     let upper = latency(costs, &base, Operation::Broadcast);
-    let each = partitions(costs)
-        .into_iter()
-        .map(|p| of_partition(&p, root, upper));
-    each.fold(0.0, f64::max)
+    let mut best = 0.0_f64;
+    for partition in partitions(costs, pace)? {
+        best = best.max(of_partition(&partition, root, upper, pace)?);
+    }
+    ControlFlow::Continue(best)
 }
 
-fn of_partition(partition: &Partition, root: Option<usize>, upper: f64) -> f64 {
+fn of_partition(
+    partition: &Partition,
+    root: Option<usize>,
+    upper: f64,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), f64> {
     let n = partition.group.len();
     let largest = partition.size.iter().copied().max().unwrap_or(1);
     let first = root.map_or(largest, |root| partition.size[partition.group[root]]);
     let time_steps = (WORK_MAX / (largest * largest)).min(TIME_STEPS_MAX);
     if upper <= 0.0 || time_steps < 32 {
-        return 0.0;
+        return ControlFlow::Continue(0.0);
     }
     let time_step = time_step(partition, upper, time_steps);
     let count = Count {
@@ -58,7 +71,8 @@ fn of_partition(partition: &Partition, root: Option<usize>, upper: f64) -> f64 {
     };
     // A tree of latency `upper` exists, so the count gets there; one time step is for rounding.
     let limit = (upper / time_step) as usize + 2;
-    count.first_time(first, limit) as f64 * time_step
+    let first = count.first_time(first, limit, pace)?;
+    ControlFlow::Continue(first as f64 * time_step)
 }
 
 /// The length of a time step: a common divisor of all costs where there is one that is long enough.
@@ -109,11 +123,17 @@ struct Count {
 
 impl Count {
     /// The least t with `H(t, first − 1) ≥ enough`, at most `limit`.
-    fn first_time(&self, first: usize, limit: usize) -> usize {
+    fn first_time(
+        &self,
+        first: usize,
+        limit: usize,
+        pace: &mut Pace<'_>,
+    ) -> ControlFlow<(), usize> {
         let m = self.island;
         // table[t * m + k] = H(t, k)
         let mut table = vec![1_u32; (limit + 1) * m];
         for t in 0..=limit {
+            pace.spend((m * m / 2 + m) as u64)?;
             let (earlier, row) = table.split_at_mut(t * m);
             for k in 0..m {
                 // H(t − past, ·). Messages may take no time at all; then this row is meant, whose
@@ -142,10 +162,10 @@ impl Count {
                 row[k] = best.min(self.enough);
             }
             if row[first - 1] >= self.enough {
-                return t;
+                return ControlFlow::Continue(t);
             }
         }
-        limit
+        ControlFlow::Continue(limit)
     }
 }
 

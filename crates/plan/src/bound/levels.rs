@@ -22,11 +22,14 @@
 pub(crate) mod table;
 mod time_step;
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 use super::groups::{RefinementChain, chains};
 use super::lower_bound;
 use crate::operation::Operation;
+use crate::pace::{self, Pace};
 use crate::smelt;
 use table::{CountInput, CountTable, GROUPINGS, TimeSteps};
 use time_step::down;
@@ -84,47 +87,57 @@ const MEMBERS_MAX: usize = 16_000;
 #[must_use]
 pub fn levels(costs: &CostModel, root: Option<usize>, work: u64) -> f64 {
     let quick = lower_bound(costs, Operation::Broadcast, root);
-    let all = chains(costs);
-    let share = work / all.len().max(1) as u64;
-    let each = all.into_iter().filter_map(|l| count(costs, l, root, share));
-    each.fold(quick, |best, counted| best.max(counted.bound))
+    let each = pace::unwatched(|pace| {
+        let all = chains(costs, pace)?;
+        let share = work / all.len().max(1) as u64;
+        let mut best = 0.0_f64;
+        for chain in all {
+            let counted = count(costs, chain, root, share, pace)?;
+            best = best.max(counted.map_or(0.0, |counted| counted.bound));
+        }
+        ControlFlow::Continue(best)
+    });
+    quick.max(each)
 }
 
 /// Counts along a refinement chain. Returns `None` where a level's sends are free or too cheap to be
-/// counted, and for teams beyond the table.
+/// counted, and for teams beyond the table. Breaks where a watcher ends the search.
 pub(crate) fn count(
     costs: &CostModel,
     chain: RefinementChain,
     root: Option<usize>,
     work: u64,
-) -> Option<Counted> {
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Option<Counted>> {
     let n = costs.n();
     if !(2..=MEMBERS_MAX).contains(&n) || chain.group.is_empty() {
-        return None;
+        return ControlFlow::Continue(None);
     }
-    let upper = upper(costs, root.unwrap_or(0));
+    let upper = upper(costs, root.unwrap_or(0), pace)?;
     let prices: Vec<f64> = chain.price.iter().flat_map(|p| [p.send, p.total]).collect();
     let time_steps = time_steps(&chain, work).min(TIME_STEPS_MAX);
     if upper <= 0.0 || !upper.is_finite() || time_steps < TIME_STEPS_MIN {
-        return None;
+        return ControlFlow::Continue(None);
     }
     let time_step = time_step::length(&prices, upper / time_steps);
-    let frame = frame(&chain, n, root, time_step)?;
+    let Some(frame) = frame(&chain, n, root, time_step) else {
+        return ControlFlow::Continue(None);
+    };
     let limit = (upper / time_step) as usize + 2;
-    let (table, time, whole) = CountTable::until_enough(frame, limit, work);
-    Some(Counted {
+    let (table, time, whole) = CountTable::until_enough(frame, limit, work, pace)?;
+    ControlFlow::Continue(Some(Counted {
         chain,
         table,
         time,
         whole,
         bound: time as f64 * time_step,
-    })
+    }))
 }
 
 /// Returns the latency of some tree.
-fn upper(costs: &CostModel, root: usize) -> f64 {
-    let base = smelt::base(costs, root);
-    crate::cost::latency(costs, &base, Operation::Broadcast)
+fn upper(costs: &CostModel, root: usize, pace: &mut Pace<'_>) -> ControlFlow<(), f64> {
+    let base = smelt::base_within(costs, root, pace)?;
+    ControlFlow::Continue(crate::cost::latency(costs, &base, Operation::Broadcast))
 }
 
 /// Returns the number of time steps whose rows the work is enough for. Only the rows of the last

@@ -122,7 +122,10 @@ impl<'a> Refinement<'a> {
             let state = self.coarse.entries[at].state;
             let k = self.coarse.groups.k();
             let counts: Vec<u8> = (0..k).map(|g| self.coarse.groups.count(state, g)).collect();
-            self.each_state(&counts, |this| this.time_of(at));
+            self.each_state(&counts, |this| {
+                this.time_of(at);
+                this.ask(tick)
+            })?;
             if self.rows.len() * 48 + self.finish.len() * 12 > self.memory {
                 return Err(Stop);
             }
@@ -230,7 +233,11 @@ impl<'a> Refinement<'a> {
     }
 
     /// Calls `f` for each fine state with these coarse counts; `scratch` then holds the state.
-    fn each_state(&mut self, counts: &[u8], mut f: impl FnMut(&mut Self)) {
+    fn each_state(
+        &mut self,
+        counts: &[u8],
+        mut f: impl FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let mut places = vec![0_usize; counts.len()];
         let scratch = &mut self.scratch;
         scratch.shares.clear();
@@ -244,11 +251,11 @@ impl<'a> Refinement<'a> {
             scratch.multipliers.1 += most;
         }
         loop {
-            f(self);
+            f(self)?;
             let mut group = 0;
             loop {
                 if group == counts.len() {
-                    return;
+                    return Ok(());
                 }
                 let list = self.splits[group].of_sum(counts[group]);
                 places[group] += 1;

@@ -8,13 +8,18 @@
 //! - **count**: informed members multiply no faster than the prices of [`count`](super::count)
 //!   allow, for each level of the machine as partition and for none.
 
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
 use corecast_model::{CostModel, Lines, Proximity};
 
 use super::Grouped;
 use super::cost::{fan_in_latency, latency};
 use super::count::{Count, Flow, Prices};
 use crate::bound::reach::farthest;
+use crate::bound::{lower_bound_within as without_groups, mirrored};
 use crate::operation::Operation;
+use crate::pace::{self, Pace};
 use crate::smelt;
 
 /// Largest team in which reach is looked at for every root when none is given.
@@ -48,11 +53,24 @@ const ROOTS_MAX: usize = 64;
 /// ```
 #[must_use]
 pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>) -> f64 {
+    pace::unwatched(|pace| lower_bound_within(costs, operation, root, pace))
+}
+
+/// Returns [`lower_bound`], unless a watcher ends the search.
+pub(crate) fn lower_bound_within(
+    costs: &CostModel,
+    operation: Operation,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), f64> {
     match operation {
-        Operation::Reduce => crate::bound::lower_bound(costs, operation, root),
-        _ if costs.lines().is_none() => crate::bound::lower_bound(costs, operation, root),
-        Operation::Broadcast => one_way(costs, Flow::Out, root),
-        Operation::Barrier => one_way(costs, Flow::Out, root) + one_way(costs, Flow::In, root),
+        Operation::Reduce => without_groups(costs, operation, root, pace),
+        _ if costs.lines().is_none() => without_groups(costs, operation, root, pace),
+        Operation::Broadcast => one_way(costs, Flow::Out, root, pace),
+        Operation::Barrier => {
+            let out = one_way(costs, Flow::Out, root, pace)?;
+            ControlFlow::Continue(out + one_way(costs, Flow::In, root, pace)?)
+        }
     }
 }
 
@@ -69,95 +87,124 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
 pub fn fan_in_bound(costs: &CostModel, root: Option<usize>) -> f64 {
     match costs.lines() {
         None => crate::bound::lower_bound(costs, Operation::Reduce, root),
-        Some(_) => one_way(costs, Flow::In, root),
+        Some(_) => pace::unwatched(|pace| one_way(costs, Flow::In, root, pace)),
     }
 }
 
-fn one_way(costs: &CostModel, way: Flow, root: Option<usize>) -> f64 {
+fn one_way(
+    costs: &CostModel,
+    way: Flow,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), f64> {
     let n = costs.n();
     if let Some(root) = root {
         assert!(root < n, "root {root} is outside of a team of {n}");
     }
-    let steps = Steps::new(costs, way);
-    let reach = match root {
-        Some(root) => steps.farthest(root),
+    let steps = Steps::new(costs, way, pace)?;
+    let mut best = match root {
+        Some(root) => steps.farthest(root, pace)?,
         None if n <= ROOTS_MAX => {
-            let each = (0..n).map(|root| steps.farthest(root));
-            each.fold(f64::INFINITY, f64::min)
+            let mut least = f64::INFINITY;
+            for root in 0..n {
+                least = least.min(steps.farthest(root, pace)?);
+            }
+            least
         }
         None => 0.0,
     };
-    let upper = some_latency(costs, way, root.unwrap_or(0));
-    let counted = partitions(costs).into_iter().map(|part| {
-        let prices = Prices::new(&steps.costs, costs.lines(), part);
+    let upper = some_latency(costs, &steps.costs, way, root.unwrap_or(0), pace)?;
+    for part in partitions(costs, pace)? {
+        let prices = Prices::new(&steps.costs, costs.lines(), part, pace)?;
         let first = root.map_or(prices.largest(), |root| prices.size[prices.part[root]]);
-        let count = Count::new(&prices, way, upper);
-        count.map_or(0.0, |mut count| count.first_time(first, upper))
-    });
-    counted.fold(reach, f64::max).min(upper)
+        if let Some(mut count) = Count::new(&prices, way, upper) {
+            best = best.max(count.first_time(first, upper, pace)?);
+        }
+    }
+    ControlFlow::Continue(best.min(upper))
 }
 
 /// Returns the latency of Smelt's base tree or of the flat one, whichever is less. It is no less
-/// than the least latency over all roots, so that it also limits a bound for any root.
-pub(super) fn some_latency(costs: &CostModel, way: Flow, root: usize) -> f64 {
+/// than the least latency over all roots, so that it also limits a bound for any root. `away` are the
+/// costs of messages away from the root, mirrored for a fan-in.
+pub(super) fn some_latency(
+    costs: &CostModel,
+    away: &CostModel,
+    way: Flow,
+    root: usize,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), f64> {
     let flat = Grouped::flat(costs.n(), root);
-    match way {
+    let tree = smelt::base_within(away, root, pace)?;
+    ControlFlow::Continue(match way {
         Flow::Out => {
-            let tree = Grouped::from(&smelt::base(costs, root));
             let of = |grouped| latency(costs, grouped, Operation::Broadcast);
-            of(&tree).min(of(&flat))
+            of(&Grouped::from(&tree)).min(of(&flat))
         }
         Flow::In => {
-            let tree = smelt::base(&costs.mirrored(), root).reversed();
-            fan_in_latency(costs, &Grouped::from(&tree)).min(fan_in_latency(costs, &flat))
+            let tree = Grouped::from(&tree.reversed());
+            fan_in_latency(costs, &tree).min(fan_in_latency(costs, &flat))
         }
-    }
+    })
+}
+
+/// Returns the costs of messages away from the root, mirrored for a fan-in.
+pub(super) fn away<'a>(
+    costs: &'a CostModel,
+    way: Flow,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Cow<'a, CostModel>> {
+    ControlFlow::Continue(match way {
+        Flow::Out => Cow::Borrowed(costs),
+        Flow::In => Cow::Owned(mirrored(costs, pace)?),
+    })
 }
 
 /// Returns the partitions whose counts are bounds: one part for each member, and one partition for
 /// each level of the machine at which the team falls into several parts.
-pub(super) fn partitions(costs: &CostModel) -> Vec<Vec<usize>> {
+pub(super) fn partitions(
+    costs: &CostModel,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Vec<Vec<usize>>> {
     let n = costs.n();
     let mut all: Vec<Vec<usize>> = vec![(0..n).collect()];
     let Some(lines) = costs.lines() else {
-        return all;
+        return ControlFlow::Continue(all);
     };
     for level in &Proximity::ALL[..3] {
         let near = |i: usize, j: usize| lines.proximity(i, j) as usize <= *level as usize;
         let mut firsts: Vec<usize> = Vec::new();
-        let part = (0..n).map(|i| match firsts.iter().position(|&j| near(j, i)) {
-            Some(part) => part,
-            None => {
+        let mut part = Vec::with_capacity(n);
+        for i in 0..n {
+            pace.spend(4 * firsts.len() as u64)?;
+            let known = firsts.iter().position(|&j| near(j, i));
+            part.push(known.unwrap_or(firsts.len()));
+            if known.is_none() {
                 firsts.push(i);
-                firsts.len() - 1
             }
-        });
-        let part: Vec<usize> = part.collect();
+        }
         if firsts.len() > 1 && !all.contains(&part) {
             all.push(part);
         }
     }
-    all
+    ControlFlow::Continue(all)
 }
 
 /// The least costs of a step from one member to another, by a message or by a group.
 struct Steps<'a> {
     /// The costs, mirrored for a fan-in, so that a step always leads away from the root.
-    costs: CostModel,
+    costs: Cow<'a, CostModel>,
     lines: Option<&'a Lines>,
     way: Flow,
 }
 
 impl<'a> Steps<'a> {
-    fn new(costs: &'a CostModel, way: Flow) -> Self {
-        Self {
-            costs: match way {
-                Flow::Out => costs.clone(),
-                Flow::In => costs.mirrored(),
-            },
+    fn new(costs: &'a CostModel, way: Flow, pace: &mut Pace<'_>) -> ControlFlow<(), Self> {
+        ControlFlow::Continue(Self {
+            costs: away(costs, way, pace)?,
             lines: costs.lines(),
             way,
-        }
+        })
     }
 
     /// Returns the least cost of a step, to `v` and `u` together, when v serves u.
@@ -181,7 +228,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Returns the greatest distance of a member from the root.
-    fn farthest(&self, root: usize) -> f64 {
-        farthest(self.costs.n(), root, |v, u| self.step(v, u))
+    fn farthest(&self, root: usize, pace: &mut Pace<'_>) -> ControlFlow<(), f64> {
+        farthest(self.costs.n(), root, |v, u| self.step(v, u), pace)
     }
 }

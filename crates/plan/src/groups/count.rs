@@ -37,9 +37,12 @@
 //! Times are whole multiples of a time step. All prices are rounded down, sums of them at least as far,
 //! so rounding can only raise a count.
 
+use std::ops::ControlFlow;
+
 use corecast_model::{CostModel, Lines};
 
 use crate::bound::measure::measure;
+use crate::pace::Pace;
 
 /// Steps that one count may take; 60 million are some 60 ms (AMD EPYC at 2.6 GHz, November 2026).
 const WORK_MAX: usize = 60_000_000;
@@ -89,7 +92,12 @@ pub(super) struct Prices {
 
 impl Prices {
     /// Computes the prices of a partition `part`. `costs` are mirrored for a fan-in.
-    pub(super) fn new(costs: &CostModel, lines: Option<&Lines>, part: Vec<usize>) -> Self {
+    pub(super) fn new(
+        costs: &CostModel,
+        lines: Option<&Lines>,
+        part: Vec<usize>,
+        pace: &mut Pace<'_>,
+    ) -> ControlFlow<(), Self> {
         let n = part.len();
         let mut size = vec![0; n];
         part.iter().for_each(|&p| size[p] += 1);
@@ -100,6 +108,7 @@ impl Prices {
         let mut message = [none; 2];
         let mut classes = [[false; 4]; 2];
         for i in 0..n {
+            pace.spend(8 * n as u64)?;
             let (send, receive) = (costs.send_matrix().row(i), costs.receive_matrix().row(i));
             for j in (0..n).filter(|&j| j != i) {
                 let far = usize::from(part[i] != part[j]);
@@ -126,13 +135,13 @@ impl Prices {
             (lines.costs().write, near, far)
         });
         let [near, far] = message;
-        Self {
+        ControlFlow::Continue(Self {
             part,
             size,
             near,
             far,
             lines,
-        }
+        })
     }
 
     /// Members of the largest part.
@@ -209,6 +218,8 @@ pub(super) struct Count {
     serve: Vec<[usize; 3]>,
     /// Fan-in: the near transfer, the far transfer and the write.
     take: Option<[usize; 3]>,
+    /// Steps of one time, about.
+    per_time: usize,
     /// H, by time, then k.
     h: Vec<u32>,
     /// Q, by time, then a from 1, then κ from 0.
@@ -253,6 +264,7 @@ impl Count {
             far: pair(prices.far),
             serve,
             take,
+            per_time,
             h: Vec::new(),
             q: Vec::new(),
             c: Default::default(),
@@ -274,15 +286,21 @@ impl Count {
 
     /// Returns the least time, in the model's unit, at which `H(t, first − 1)` reaches the whole team.
     /// It is at most `upper`, which must be the latency of some tree.
-    pub(super) fn first_time(&mut self, first: usize, upper: f64) -> f64 {
+    pub(super) fn first_time(
+        &mut self,
+        first: usize,
+        upper: f64,
+        pace: &mut Pace<'_>,
+    ) -> ControlFlow<(), f64> {
         let limit = (upper / self.time_step) as usize + 2;
         for t in 0..=limit {
+            pace.spend(self.per_time as u64)?;
             self.fill(t);
             if self.h[t * self.m + first - 1] >= self.enough {
-                return (t as f64 * self.time_step).min(upper);
+                return ControlFlow::Continue((t as f64 * self.time_step).min(upper));
             }
         }
-        upper
+        ControlFlow::Continue(upper)
     }
 
     /// Returns the last time in the tables.

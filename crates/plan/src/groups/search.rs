@@ -8,6 +8,7 @@
 //! A search is made of moves, as in [`crate::search`]: its result depends only on the costs, the
 //! start, the seed and the number of moves.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use corecast_model::{CostModel, Lines};
@@ -19,6 +20,7 @@ use super::moves::{Undo, change};
 use super::start::{other_roots, starts};
 use super::state::{Aim, GroupedState, LatencyScratch};
 use crate::operation::Operation;
+use crate::pace::{FAR, Pace};
 use crate::random::XorShift64Star;
 use crate::search::{Effort, SearchProgress, SearchWatch};
 use crate::tree::Tree;
@@ -32,8 +34,9 @@ const ROUNDS: u64 = 9;
 const HOT: [f64; 3] = [0.1, 0.03, 0.3];
 /// Final temperature of each round, as a share of the latency.
 const COLD: f64 = 0.0005;
-/// Moves between two calls of the watcher.
+/// Moves between two calls of the watcher in teams of up to so many members; fewer in larger ones.
 const WATCHED: u64 = 256;
+const WATCHED_MEMBERS: u64 = 32;
 
 /// A barrier's two trees, which have one root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,19 +236,31 @@ impl OneTree<'_> {
         let costs = self.costs;
         let mut judge = LatencyScratch::new(costs, self.lines, self.aim);
         let given = GroupedState::new(&Grouped::from(start));
+        let best = Cell::new(judge.latency(&given));
         let way = if self.aim == Aim::In {
             Flow::In
         } else {
             Flow::Out
         };
-        let mut from: Vec<(f64, GroupedState)> = vec![(judge.latency(&given), given)];
-        let mut tried = starts(costs, way, start.root());
-        if self.free_root {
-            tried.extend(other_roots(costs, start.root()));
-        }
-        for grouped in tried {
+        let mut from: Vec<(f64, GroupedState)> = vec![(best.get(), given)];
+        let mut take = |grouped: Grouped, pace: &mut Pace<'_>| {
             let state = GroupedState::new(&grouped);
-            from.push((judge.latency(&state), state));
+            let latency = judge.latency(&state);
+            best.set(best.get().min(latency));
+            from.push((latency, state));
+            pace.spend(FAR * costs.n() as u64)
+        };
+        let mut ask = || {
+            watch(&SearchProgress {
+                latency: best.get(),
+                moves: 0,
+                rounds: 0,
+            })
+        };
+        let mut pace = Pace::new(&mut ask);
+        let mut ended = starts(costs, way, start.root(), &mut take, &mut pace);
+        if self.free_root && ended.is_continue() {
+            ended = other_roots(costs, start.root(), &mut take, &mut pace);
         }
         // The given tree is always among those that are improved. The sort is stable.
         from[1..].sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -264,7 +279,8 @@ impl OneTree<'_> {
         for _ in 0..ROUNDS {
             let start = from.next().unwrap_or_else(|| annealer.best.clone());
             let moves = self.effort.moves.div_ceil(ROUNDS);
-            if costs.n() < 3 || annealer.run(start, moves, watch).is_break() {
+            let over = costs.n() < 3 || ended.is_break();
+            if over || annealer.run(start, moves, watch).is_break() {
                 break;
             }
         }
@@ -294,11 +310,13 @@ impl GroupAnnealer<'_> {
         let hot = HOT[self.round as usize % HOT.len()];
         let cooling = (COLD / hot).powf(1.0 / moves.max(1) as f64);
         let mut temperature = hot * now;
+        // A move is evaluated with all members.
+        let watched = (WATCHED * WATCHED_MEMBERS / state.parent.len() as u64).clamp(1, WATCHED);
         for step in 0..moves {
             if self.best.0 <= self.lower_bound {
                 return ControlFlow::Break(());
             }
-            if step.is_multiple_of(WATCHED) {
+            if step.is_multiple_of(watched) {
                 watch(&SearchProgress {
                     latency: self.best.0,
                     moves: self.moves,

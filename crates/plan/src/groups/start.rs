@@ -2,47 +2,87 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
 use super::Grouped;
-use super::bound::{partitions, some_latency};
+use super::bound::{away, partitions, some_latency};
 use super::count::{Count, Flow, HolderChoice, OVER, Prices};
+use crate::pace::Pace;
 
 /// Sizes of the groups into which members of a part are cut.
 const CHUNKS: [usize; 6] = [2, 3, 4, 6, 8, 12];
 /// Most roots that are tried when the root is free.
 const ROOTS_MAX: usize = 64;
 
-/// Returns all starts for one root, in an order that does not depend on costs.
-pub(super) fn starts(costs: &CostModel, way: Flow, root: usize) -> Vec<Grouped> {
-    let mut all = shapes(&partitions(costs), root);
-    let each = partitions(costs).into_iter();
-    all.extend(each.filter_map(|part| counted(costs, way, &part, root)));
-    all
+/// Calls `take` for the starts of one root that need no count, in an order that does not depend on
+/// costs.
+pub(super) fn quick_starts(
+    costs: &CostModel,
+    root: usize,
+    take: &mut dyn FnMut(Grouped, &mut Pace<'_>) -> ControlFlow<()>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
+    let parts = partitions(costs, pace)?;
+    shapes(&parts, root, take, pace)
 }
 
-/// Returns the quick starts for other roots, which are evenly chosen where there are many.
-pub(super) fn other_roots(costs: &CostModel, root: usize) -> Vec<Grouped> {
+/// Calls `take` for all starts of one root, in an order that does not depend on costs.
+pub(super) fn starts(
+    costs: &CostModel,
+    way: Flow,
+    root: usize,
+    take: &mut dyn FnMut(Grouped, &mut Pace<'_>) -> ControlFlow<()>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
+    quick_starts(costs, root, take, pace)?;
+    let away = away(costs, way, pace)?;
+    for part in partitions(costs, pace)? {
+        if let Some(grouped) = counted(costs, &away, way, &part, root, pace)? {
+            take(grouped, pace)?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// Calls `take` for the quick starts of other roots, which are evenly chosen where there are many.
+pub(super) fn other_roots(
+    costs: &CostModel,
+    root: usize,
+    take: &mut dyn FnMut(Grouped, &mut Pace<'_>) -> ControlFlow<()>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
     let n = costs.n();
-    let parts = partitions(costs);
-    let others = (0..n).step_by(n.div_ceil(ROOTS_MAX)).filter(|&r| r != root);
-    others.flat_map(|r| shapes(&parts, r)).collect()
+    let parts = partitions(costs, pace)?;
+    for other in (0..n).step_by(n.div_ceil(ROOTS_MAX)).filter(|&r| r != root) {
+        shapes(&parts, other, take, pace)?;
+    }
+    ControlFlow::Continue(())
 }
 
-fn shapes(parts: &[Vec<usize>], root: usize) -> Vec<Grouped> {
+fn shapes(
+    parts: &[Vec<usize>],
+    root: usize,
+    take: &mut dyn FnMut(Grouped, &mut Pace<'_>) -> ControlFlow<()>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
     let n = parts[0].len();
     let sizes = || CHUNKS.into_iter().filter(|&size| size + 1 < n);
-    let mut all = vec![Grouped::flat(n, root)];
+    take(Grouped::flat(n, root), pace)?;
     for part in parts {
-        all.push(by_part(part, root));
-        all.push(leaders(part, root, n));
-        all.extend(sizes().map(|size| leaders(part, root, size)));
+        take(by_part(part, root), pace)?;
+        take(leaders(part, root, n), pace)?;
+        for size in sizes() {
+            take(leaders(part, root, size), pace)?;
+        }
     }
     // The chunks of the whole team are tried whatever its parts are.
     let one = vec![0; n];
-    all.extend(sizes().map(|size| leaders(&one, root, size)));
-    all
+    for size in sizes() {
+        take(leaders(&one, root, size), pace)?;
+    }
+    ControlFlow::Continue(())
 }
 
 /// The root serves each part with a line of its own, far ones before its own.
@@ -105,16 +145,22 @@ fn leaders(part: &[usize], root: usize, size: usize) -> Grouped {
 
 /// Returns the tree of the count that first reaches the whole team. Members of the parts take the
 /// places of the count's, those with most time left first.
-fn counted(costs: &CostModel, way: Flow, part: &[usize], root: usize) -> Option<Grouped> {
+fn counted(
+    costs: &CostModel,
+    away: &CostModel,
+    way: Flow,
+    part: &[usize],
+    root: usize,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Option<Grouped>> {
     let n = part.len();
-    let prices = match way {
-        Flow::Out => Prices::new(costs, costs.lines(), part.to_vec()),
-        Flow::In => Prices::new(&costs.mirrored(), costs.lines(), part.to_vec()),
+    let prices = Prices::new(away, costs.lines(), part.to_vec(), pace)?;
+    let upper = some_latency(costs, away, way, root, pace)?;
+    let Some(mut count) = Count::new(&prices, way, upper) else {
+        return ControlFlow::Continue(None);
     };
-    let upper = some_latency(costs, way, root);
-    let mut count = Count::new(&prices, way, upper)?;
     let first = prices.size[part[root]];
-    count.first_time(first, upper);
+    count.first_time(first, upper, pace)?;
 
     let mut free = UnsentMembers::new(part, root);
     let mut groups: Vec<Vec<Vec<usize>>> = vec![Vec::new(); n];
@@ -191,7 +237,7 @@ fn counted(costs: &CostModel, way: Flow, part: &[usize], root: usize) -> Option<
     if !rest.is_empty() {
         groups[root].push(rest);
     }
-    Some(Grouped::by_construction(root, groups))
+    ControlFlow::Continue(Some(Grouped::by_construction(root, groups)))
 }
 
 /// The members that no message was sent to yet.

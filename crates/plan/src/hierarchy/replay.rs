@@ -8,13 +8,20 @@
 //! the member that can serve it first.
 
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
 use super::places::ReplayPlaces;
 use crate::bound::groups::RefinementChain;
 use crate::bound::levels::table::{CountStep, CountTable, GROUPINGS, Room};
+use crate::pace::{FAR, Pace};
 use crate::tree::Tree;
+
+/// Steps of one service, besides those of its choices.
+const STEPS_PER_SERVICE: u64 = 512;
+/// Steps to find a place for the child of one choice.
+const STEPS_PER_PLACE: u64 = 256;
 
 /// How a replay decides between choices that the count holds for equal.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +92,8 @@ pub(super) struct Replay<'a> {
     queue: BinaryHeap<Holder>,
     /// The number of members that no holder is to inform so far.
     unplanned: i16,
+    /// Steps since the last look.
+    steps: u64,
 }
 
 /// Returns a tree that informs all within `time` time steps, and the number of members that found no
@@ -96,7 +105,8 @@ pub(super) fn tree(
     time: usize,
     root: usize,
     taste: Taste,
-) -> (Tree, usize) {
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), (Tree, usize)> {
     let mut replay = Replay {
         costs,
         table,
@@ -106,15 +116,17 @@ pub(super) fn tree(
         children: vec![Vec::new(); costs.n()],
         queue: BinaryHeap::new(),
         unplanned: 0,
+        steps: 0,
     };
     replay.start(time, root);
     while let Some(holder) = replay.queue.pop() {
         replay.serve(holder);
+        pace.spend(std::mem::take(&mut replay.steps))?;
     }
     let left = replay.places.left();
     let mut children = replay.children;
-    attach(costs, root, &mut children, &left);
-    (Tree::by_construction(root, children), left.len())
+    attach(costs, root, &mut children, &left, pace)?;
+    ControlFlow::Continue((Tree::by_construction(root, children), left.len()))
 }
 
 impl Replay<'_> {
@@ -167,6 +179,7 @@ impl Replay<'_> {
     }
 
     fn serve(&mut self, mut holder: Holder) {
+        self.steps += STEPS_PER_SERVICE + 2 * self.costs.n() as u64;
         for grouping in 0..GROUPINGS - self.pad {
             let count = holder.room[self.pad + grouping];
             self.places.release(holder.member, grouping, count);
@@ -223,12 +236,13 @@ impl Replay<'_> {
         }
     }
 
-    fn best_move(&self, holder: &Holder) -> Option<ReplayMove> {
+    fn best_move(&mut self, holder: &Holder) -> Option<ReplayMove> {
         let mut choices: Vec<(CountStep, i16)> = Vec::new();
         self.table
             .each_choice(holder.time, holder.room, |step, count| {
                 choices.push((step, count))
             });
+        self.steps += 4 * choices.len() as u64;
         let most = choices.iter().map(|c| c.1).max()?.min(holder.want);
         choices.retain(|c| c.1 >= most);
         let levels = 0..=GROUPINGS - self.pad;
@@ -236,6 +250,7 @@ impl Replay<'_> {
             .map(|level| self.places.homes(holder.member, level))
             .collect();
         let mut best: Option<(ReplayMove, [i64; 3])> = None;
+        self.steps += STEPS_PER_PLACE * choices.len() as u64;
         for (step, _) in choices {
             let Some((found, rank)) = self.placed(holder, step, &homes[step.level - self.pad])
             else {
@@ -310,7 +325,13 @@ impl Replay<'_> {
 }
 
 /// Adds the members that are left, each below the member that can serve it first.
-fn attach(costs: &CostModel, root: usize, children: &mut [Vec<usize>], left: &[usize]) {
+fn attach(
+    costs: &CostModel,
+    root: usize,
+    children: &mut [Vec<usize>],
+    left: &[usize],
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
     let n = costs.n();
     let mut idle = vec![f64::INFINITY; n];
     let mut open = vec![(root, 0.0)];
@@ -323,6 +344,7 @@ fn attach(costs: &CostModel, root: usize, children: &mut [Vec<usize>], left: &[u
         idle[v] = clock;
     }
     for &x in left {
+        pace.spend(FAR * n as u64)?;
         let done = |p: usize| idle[p] + costs.send(p, x) + costs.receive(p, x);
         let server = (0..n)
             .filter(|&p| idle[p].is_finite())
@@ -332,4 +354,5 @@ fn attach(costs: &CostModel, root: usize, children: &mut [Vec<usize>], left: &[u
         idle[server] += costs.send(server, x);
         children[server].push(x);
     }
+    ControlFlow::Continue(())
 }

@@ -33,11 +33,16 @@ use std::rc::Rc;
 use super::moves::Mover;
 use super::progress::{SearchProgress, SearchWatch};
 use super::state::{PairCosts, TreeState};
+use crate::pace::DUE;
+#[cfg(test)]
+use crate::pace::tests::count;
 use crate::random::SplitMix64;
 use crate::tree::Tree;
 
-/// Moves between two calls of the watcher.
+/// Most moves between two calls of the watcher.
 const LOOK: u64 = 256;
+/// Most steps of long moves between two calls.
+const STEPS_MAX: usize = DUE as usize;
 /// The temperature falls in this many steps in a round, given as a power of 2.
 const STEPS_LOG: u32 = 6;
 /// Moves of the first round for each member, and the least number of members that they are counted for.
@@ -78,10 +83,10 @@ fn exponentials() -> Vec<f64> {
 const EXPONENTIALS: usize = 1024;
 
 /// A search that can be continued.
-pub(super) struct TreeAnnealer {
-    pairs: Rc<PairCosts>,
+pub(super) struct TreeAnnealer<'a> {
+    pairs: Rc<PairCosts<'a>>,
     /// The tree of the rounds, and then those that are tempered, the coldest first.
-    movers: Vec<Mover>,
+    movers: Vec<Mover<'a>>,
     /// The index of the tree that moves.
     now: usize,
     /// The index of the tempered tree that moved last.
@@ -115,9 +120,9 @@ pub(super) struct TreeAnnealer {
     temperature: f64,
 }
 
-impl TreeAnnealer {
+impl<'a> TreeAnnealer<'a> {
     pub(super) fn new(
-        pairs: &Rc<PairCosts>,
+        pairs: &Rc<PairCosts<'a>>,
         numa: &[u32],
         start: &Tree,
         free_root: bool,
@@ -198,7 +203,11 @@ impl TreeAnnealer {
                 self.save();
                 self.begin();
             }
-            if self.moves.is_multiple_of(LOOK) {
+            let mover = &mut self.movers[self.now];
+            if self.moves.is_multiple_of(LOOK) || mover.steps() >= STEPS_MAX {
+                #[cfg(test)]
+                count(mover.steps() as u64);
+                mover.forget_steps();
                 watch(&SearchProgress {
                     latency: self.best_latency,
                     moves: self.moves,
@@ -357,7 +366,7 @@ fn nodes(numa: &[u32]) -> Vec<Vec<u32>> {
 }
 
 /// Exchanges the roles of two NUMA nodes: their members change places one by one.
-fn kick_nodes(mover: &mut Mover, nodes: &[Vec<u32>]) {
+fn kick_nodes(mover: &mut Mover<'_>, nodes: &[Vec<u32>]) {
     let (a, b) = (
         mover.random.below(nodes.len()),
         mover.random.below(nodes.len()),

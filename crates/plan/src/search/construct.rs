@@ -6,6 +6,8 @@
 //! finished last, with weight β, or the one that it reaches first. A short descent by the search's
 //! own moves ends the construction.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
@@ -15,6 +17,7 @@ use crate::cost;
 use crate::idle::Idle;
 use crate::operation::Operation;
 use crate::order::best_order;
+use crate::pace::{self, Pace};
 use crate::smelt;
 use crate::tree::Tree;
 
@@ -43,42 +46,74 @@ const ROOTS: usize = 8;
 /// O(n²) for each of a dozen constructions.
 #[must_use]
 pub fn construct(costs: &CostModel, root: Option<usize>) -> Tree {
+    pace::unwatched(|pace| match construct_within(costs, root, pace) {
+        Some(tree) => ControlFlow::Continue(tree),
+        None => ControlFlow::Break(()),
+    })
+}
+
+/// Returns [`construct`]; where a watcher ends the search, the best so far, if there is any.
+pub(crate) fn construct_within(
+    costs: &CostModel,
+    root: Option<usize>,
+    pace: &mut Pace<'_>,
+) -> Option<Tree> {
     let n = costs.n();
     if let Some(root) = root {
         assert!(root < n, "root {root} is outside of a team of {n}");
-        return descended(costs, portfolio(costs, &Nodes::of(costs), root).0, false);
     }
-    let nodes = Nodes::of(costs);
-    let mut ranked: Vec<(f64, usize)> = (0..n).map(|r| (costs.send_mean(r), r)).collect();
+    let mut best = None;
+    // The best tree so far is the result in either case.
+    let _ = match root {
+        Some(root) => Nodes::of(costs, pace)
+            .map_continue(|nodes| portfolio(costs, &nodes, root, &mut best, pace)),
+        None => any_root(costs, &mut best, pace).map_continue(ControlFlow::Continue),
+    };
+    best.map(|(tree, _)| descended(costs, tree, root.is_none(), pace))
+}
+
+fn any_root(
+    costs: &CostModel,
+    best: &mut Option<(Tree, f64)>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
+    let n = costs.n();
+    let nodes = Nodes::of(costs, pace)?;
+    let mut ranked: Vec<(f64, usize)> = Vec::with_capacity(n);
+    for root in 0..n {
+        pace.spend(n as u64)?;
+        ranked.push((costs.send_mean(root), root));
+    }
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     ranked.truncate(ROOTS);
     for (rating, root) in &mut ranked {
-        *rating = quick(costs, &nodes, *root).1;
+        *rating = quick(costs, &nodes, *root, pace)?.1;
     }
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     ranked.truncate(2);
-    let best = ranked
-        .iter()
-        .map(|&(_, root)| portfolio(costs, &nodes, root));
-    let best = best.reduce(better);
-    let (tree, _) = best.unwrap_or_else(|| portfolio(costs, &nodes, 0));
-    descended(costs, tree, true)
+    for (_, root) in ranked {
+        portfolio(costs, &nodes, root, best, pace)?;
+    }
+    ControlFlow::Continue(())
 }
 
 /// Returns the tree after a few improving moves for each member.
-fn descended(costs: &CostModel, tree: Tree, free_root: bool) -> Tree {
+fn descended(costs: &CostModel, tree: Tree, free_root: bool, pace: &mut Pace<'_>) -> Tree {
+    if pace.has_ended() {
+        return tree;
+    }
     let effort = Effort {
         seed: 0,
         moves: DESCENT * costs.n() as u64,
     };
-    improve(costs, &tree, free_root, 0.0, effort, &mut |_| {
-        ControlFlow::Continue(())
-    })
+    improve(costs, &tree, free_root, 0.0, effort, &mut |_| pace.look())
 }
 
-/// Returns the better of two trees, the first where they tie.
-fn better(a: (Tree, f64), b: (Tree, f64)) -> (Tree, f64) {
-    if b.1 < a.1 { b } else { a }
+/// Takes the tree if it is better.
+fn offer(best: &mut Option<(Tree, f64)>, found: (Tree, f64)) {
+    if best.as_ref().is_none_or(|best| found.1 < best.1) {
+        *best = Some(found);
+    }
 }
 
 fn rated(costs: &CostModel, tree: Tree) -> (Tree, f64) {
@@ -87,21 +122,35 @@ fn rated(costs: &CostModel, tree: Tree) -> (Tree, f64) {
     (tree, latency)
 }
 
-fn portfolio(costs: &CostModel, nodes: &Nodes, root: usize) -> (Tree, f64) {
-    let mut best = rated(costs, smelt::base(costs, root));
+fn portfolio(
+    costs: &CostModel,
+    nodes: &Nodes,
+    root: usize,
+    best: &mut Option<(Tree, f64)>,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<()> {
+    offer(best, rated(costs, smelt::base_within(costs, root, pace)?));
     for &beta in if costs.n() > LARGE {
         &BETAS[3..=5]
     } else {
         &BETAS[..]
     } {
-        best = better(best, rated(costs, remainder(costs, nodes, root, beta)));
+        let tree = remainder(costs, nodes, root, beta, pace)?;
+        offer(best, rated(costs, tree));
     }
-    better(best, rated(costs, earliest(costs, root)))
+    offer(best, rated(costs, earliest(costs, root, pace)?));
+    ControlFlow::Continue(())
 }
 
 /// Returns one construction in its best order, with its latency.
-pub(super) fn quick(costs: &CostModel, nodes: &Nodes, root: usize) -> (Tree, f64) {
-    rated(costs, remainder(costs, nodes, root, 1.0))
+pub(super) fn quick(
+    costs: &CostModel,
+    nodes: &Nodes,
+    root: usize,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), (Tree, f64)> {
+    let tree = remainder(costs, nodes, root, 1.0, pace)?;
+    ControlFlow::Continue(rated(costs, tree))
 }
 
 /// The NUMA nodes of a team, and how fast a message spreads within each.
@@ -115,18 +164,21 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    pub(super) fn of(costs: &CostModel) -> Self {
+    pub(super) fn of(costs: &CostModel, pace: &mut Pace<'_>) -> ControlFlow<(), Self> {
         let (of, nodes) = smelt::dense_nodes(costs.numa_nodes());
         let mut members = vec![Vec::new(); nodes];
         of.iter()
             .enumerate()
             .for_each(|(v, &node)| members[node].push(v));
-        let growth = members.iter().map(|node| growth(costs, node)).collect();
-        Self {
+        let mut growths = Vec::with_capacity(nodes);
+        for node in &members {
+            growths.push(growth(costs, node, pace)?);
+        }
+        ControlFlow::Continue(Self {
             of,
             members,
-            growth,
-        }
+            growth: growths,
+        })
     }
 
     /// Returns the time from when `have` members of the node are informed until `have + more` are.
@@ -136,9 +188,10 @@ impl Nodes {
     }
 }
 
-fn growth(costs: &CostModel, members: &[usize]) -> Vec<f64> {
+fn growth(costs: &CostModel, members: &[usize], pace: &mut Pace<'_>) -> ControlFlow<(), Vec<f64>> {
     let (mut send, mut receive, mut count) = (0.0, 0.0, 0.0_f64);
     for &i in members {
+        pace.spend(4 * members.len() as u64)?;
         for &j in members.iter().filter(|&&j| j != i) {
             send += costs.send(i, j);
             receive += costs.receive(i, j);
@@ -158,11 +211,17 @@ fn growth(costs: &CostModel, members: &[usize]) -> Vec<f64> {
         informed.push(arrival);
     }
     informed.sort_by(f64::total_cmp);
-    informed
+    ControlFlow::Continue(informed)
 }
 
 /// Constructs a tree by longest remainder first.
-fn remainder(costs: &CostModel, nodes: &Nodes, root: usize, beta: f64) -> Tree {
+fn remainder(
+    costs: &CostModel,
+    nodes: &Nodes,
+    root: usize,
+    beta: f64,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Tree> {
     let n = costs.n();
     let mut left = nodes.members.clone();
     let mut have = vec![0; left.len()];
@@ -174,6 +233,7 @@ fn remainder(costs: &CostModel, nodes: &Nodes, root: usize, beta: f64) -> Tree {
         let Some((time, v)) = idle.take() else {
             break;
         };
+        pace.spend(4 * n as u64)?;
         let mut choice: Option<(f64, usize, usize)> = None;
         for (node, members) in left.iter().enumerate() {
             let price = |&c: &usize| costs.send(v, c) + costs.receive(v, c);
@@ -203,42 +263,83 @@ fn remainder(costs: &CostModel, nodes: &Nodes, root: usize, beta: f64) -> Tree {
         idle.add(sent, v);
         idle.add(sent + costs.receive(v, c), c);
     }
-    Tree::by_construction(root, children)
+    ControlFlow::Continue(Tree::by_construction(root, children))
 }
 
+/// The message by which an informed member would inform another one first.
+struct Offer {
+    arrival: f64,
+    to: usize,
+    from: usize,
+}
+
+impl Ord for Offer {
+    /// The greatest is the earliest, then that from the lowest rank: what is made anew then is the
+    /// next one again where members are alike.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let ranks = || (other.from, other.to).cmp(&(self.from, self.to));
+        other.arrival.total_cmp(&self.arrival).then_with(ranks)
+    }
+}
+
+impl PartialOrd for Offer {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Offer {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Offer {}
+
 /// Constructs a tree by earliest completion first.
-fn earliest(costs: &CostModel, root: usize) -> Tree {
+///
+/// Each informed member has one offer, its earliest message. When another member was faster, the
+/// offer is made anew, and only once it is the earliest of all. So most members make few offers.
+///
+/// # Cost
+///
+/// O(n) for each offer; O(n²) together where members are alike.
+fn earliest(costs: &CostModel, root: usize, pace: &mut Pace<'_>) -> ControlFlow<(), Tree> {
     let n = costs.n();
     let mut children = vec![Vec::new(); n];
-    let mut idle = vec![f64::INFINITY; n];
-    idle[root] = 0.0;
-    // For each uninformed member the informed one that reaches it first, and when.
-    let mut source: Vec<(f64, usize)> = (0..n)
-        .map(|c| (costs.send(root, c) + costs.receive(root, c), root))
-        .collect();
+    let mut idle = vec![0.0; n];
+    // By rank, so that of equally near members the lowest is taken.
     let mut open: Vec<usize> = (0..n).filter(|&c| c != root).collect();
-    while let Some(at) = (0..open.len()).reduce(|a, b| {
-        if source[open[b]].0 < source[open[a]].0 {
-            b
-        } else {
-            a
+    let mut offers: BinaryHeap<Offer> = BinaryHeap::new();
+    offers.extend(offer_of(costs, root, 0.0, &open, pace)?);
+    while let Some(Offer { arrival, to, from }) = offers.pop() {
+        if let Ok(at) = open.binary_search(&to) {
+            open.remove(at);
+            children[from].push(to);
+            idle[from] += costs.send(from, to);
+            idle[to] = arrival;
+            offers.extend(offer_of(costs, to, arrival, &open, pace)?);
         }
-    }) {
-        let c = open.remove(at);
-        let (arrival, v) = source[c];
-        children[v].push(c);
-        idle[v] += costs.send(v, c);
-        idle[c] = arrival;
-        let informed: Vec<usize> = (0..n).filter(|&v| idle[v] < f64::INFINITY).collect();
-        for &x in &open {
-            let at = |v: usize| idle[v] + costs.send(v, x) + costs.receive(v, x);
-            if source[x].1 == v {
-                let again = informed.iter().map(|&v| (at(v), v));
-                source[x] = again.fold((f64::INFINITY, root), |a, b| if b.0 < a.0 { b } else { a });
-            } else if at(c) < source[x].0 {
-                source[x] = (at(c), c);
-            }
+        offers.extend(offer_of(costs, from, idle[from], &open, pace)?);
+    }
+    ControlFlow::Continue(Tree::by_construction(root, children))
+}
+
+/// Returns the earliest message of a member that is idle from a time on, if anybody is left.
+fn offer_of(
+    costs: &CostModel,
+    from: usize,
+    idle: f64,
+    open: &[usize],
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Option<Offer>> {
+    pace.spend(4 * open.len() as u64 + 1)?;
+    let mut best: Option<Offer> = None;
+    for &to in open {
+        let arrival = idle + costs.send(from, to) + costs.receive(from, to);
+        if best.as_ref().is_none_or(|best| arrival < best.arrival) {
+            best = Some(Offer { arrival, to, from });
         }
     }
-    Tree::by_construction(root, children)
+    ControlFlow::Continue(best)
 }

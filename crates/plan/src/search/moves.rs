@@ -15,11 +15,14 @@
 use std::rc::Rc;
 
 use super::state::{PairCosts, TreeState};
+use crate::pace::FAR;
 use crate::random::SplitMix64;
 
 /// For each member the parents that it prefers; a list is made when it is first asked for.
 pub(super) struct Near {
     lists: Vec<Vec<u32>>,
+    /// Lists that were made so far.
+    made: usize,
 }
 
 /// Most entries of such a list.
@@ -29,15 +32,17 @@ impl Near {
     pub(super) fn new(n: usize) -> Self {
         Self {
             lists: vec![Vec::new(); n],
+            made: 0,
         }
     }
 
     /// Returns the members from which a message to `x` is cheapest, nearest first.
-    fn of(&mut self, pairs: &PairCosts, x: usize) -> &[u32] {
+    fn of(&mut self, pairs: &PairCosts<'_>, x: usize) -> &[u32] {
         if self.lists[x].is_empty() {
+            self.made += 1;
             let price = |&q: &u32| {
-                let edge = pairs.edge(q as usize, x);
-                edge.send + edge.receive
+                let (send, receive) = pairs.send_receive(q as usize, x);
+                send + receive
             };
             let order = |a: &u32, b: &u32| price(a).total_cmp(&price(b)).then(a.cmp(b));
             let mut all: Vec<u32> = (0..pairs.n() as u32).filter(|&q| q != x as u32).collect();
@@ -61,10 +66,11 @@ pub(super) struct Chain {
 
 impl Chain {
     /// Finds the chain anew.
-    pub(super) fn renew(&mut self, state: &TreeState) {
+    pub(super) fn renew(&mut self, state: &TreeState<'_>) {
         self.members.clear();
         let mut v = state.root();
         loop {
+            state.count_walk(v);
             let (mut clock, below) = (0.0, state.below(v));
             let mut tight = None;
             for child in state.children(v) {
@@ -84,9 +90,9 @@ impl Chain {
 }
 
 /// Makes moves, and decides on them by latency and energy.
-pub(super) struct Mover {
-    pairs: Rc<PairCosts>,
-    pub(super) state: TreeState,
+pub(super) struct Mover<'a> {
+    pairs: Rc<PairCosts<'a>>,
+    pub(super) state: TreeState<'a>,
     near: Near,
     chain: Chain,
     pub(super) random: SplitMix64,
@@ -97,10 +103,10 @@ pub(super) struct Mover {
     energy_moved: f64,
 }
 
-impl Mover {
+impl<'a> Mover<'a> {
     pub(super) fn new(
-        pairs: &Rc<PairCosts>,
-        state: TreeState,
+        pairs: &Rc<PairCosts<'a>>,
+        state: TreeState<'a>,
         free_root: bool,
         random: SplitMix64,
     ) -> Self {
@@ -117,6 +123,21 @@ impl Mover {
             energy,
             energy_moved: energy,
         }
+    }
+
+    /// Returns the steps, as [`crate::pace`] counts them, of moves that took longer than others:
+    /// long lists were walked over, or lists of near members were made.
+    #[inline]
+    pub(super) fn steps(&self) -> usize {
+        // A list of near members looks at a column of both matrices.
+        let column = 2 * FAR as usize * self.pairs.n();
+        4 * self.state.walked() + column * self.near.made
+    }
+
+    /// Counts steps from 0 again.
+    pub(super) fn forget_steps(&mut self) {
+        self.state.forget_walks();
+        self.near.made = 0;
     }
 
     /// Must be called after the state was set from outside.

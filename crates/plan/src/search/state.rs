@@ -22,11 +22,14 @@
 //! 3. the sums of a member are what its list says, bit for bit: they are always recomputed, never
 //!    adjusted.
 
+use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use corecast_model::CostModel;
 
 use super::soft;
+use crate::pace::{FAR, Pace};
 use crate::tree::Tree;
 
 /// The costs of a message from one member to another.
@@ -39,33 +42,57 @@ pub(super) struct MessageCost {
     soft_receive: f64,
 }
 
+/// Largest team whose costs are laid out before the first move. In larger ones a search sees few of
+/// all pairs, and laying out takes 32 bytes and some 30 ns for each.
+const LAID_OUT_MAX: usize = 1024;
+
 /// The costs of messages for all ordered pairs.
-pub(super) struct PairCosts {
+pub(super) struct PairCosts<'a> {
+    costs: &'a CostModel,
     n: usize,
+    /// The costs of all pairs; empty where each is worked out when it is asked for.
     edges: Vec<MessageCost>,
     /// The k of soft maxima.
     sharpness: f64,
 }
 
-impl PairCosts {
-    /// Lays out the costs for trees whose latency is in the order of `scale`.
-    pub(super) fn of(costs: &CostModel, scale: f64) -> Self {
-        let sharpness = soft::sharpness(scale);
-        let edge = |(&send, &receive): (&f64, &f64)| MessageCost {
+impl<'a> PairCosts<'a> {
+    /// Lays out the costs for trees whose latency is in the order of `scale`. For large teams, and
+    /// where a watcher ends the search, they are not laid out, which changes no result.
+    pub(super) fn of(costs: &'a CostModel, scale: f64, pace: &mut Pace<'_>) -> Self {
+        let mut pairs = Self {
+            costs,
+            n: costs.n(),
+            edges: Vec::new(),
+            sharpness: soft::sharpness(scale),
+        };
+        if let ControlFlow::Continue(edges) = pairs.laid_out(pace) {
+            pairs.edges = edges;
+        }
+        pairs
+    }
+
+    fn laid_out(&self, pace: &mut Pace<'_>) -> ControlFlow<(), Vec<MessageCost>> {
+        if self.n > LAID_OUT_MAX {
+            return ControlFlow::Continue(Vec::new());
+        }
+        let (send, receive) = (self.costs.send_matrix(), self.costs.receive_matrix());
+        let mut edges = Vec::with_capacity(self.n * self.n);
+        for (sends, receives) in send.rows().zip(receive.rows()) {
+            pace.spend(FAR * self.n as u64)?;
+            let pairs = sends.iter().zip(receives);
+            edges.extend(pairs.map(|(&send, &receive)| self.message(send, receive)));
+        }
+        ControlFlow::Continue(edges)
+    }
+
+    #[inline]
+    fn message(&self, send: f64, receive: f64) -> MessageCost {
+        MessageCost {
             send,
             receive,
-            soft_send: soft::grown(sharpness * send),
-            soft_receive: soft::grown(sharpness * receive),
-        };
-        let (send, receive) = (costs.send_matrix(), costs.receive_matrix());
-        let mut edges = Vec::with_capacity(costs.n() * costs.n());
-        for (sends, receives) in send.rows().zip(receive.rows()) {
-            edges.extend(sends.iter().zip(receives).map(edge));
-        }
-        Self {
-            n: costs.n(),
-            edges,
-            sharpness,
+            soft_send: soft::grown(self.sharpness * send),
+            soft_receive: soft::grown(self.sharpness * receive),
         }
     }
 
@@ -75,8 +102,20 @@ impl PairCosts {
 
     /// Returns the costs of a message from `v` to `c`.
     #[inline]
-    pub(super) fn edge(&self, v: usize, c: usize) -> &MessageCost {
-        &self.edges[v * self.n + c]
+    pub(super) fn edge(&self, v: usize, c: usize) -> MessageCost {
+        match self.edges.get(v * self.n + c) {
+            Some(&edge) => edge,
+            None => self.message(self.costs.send(v, c), self.costs.receive(v, c)),
+        }
+    }
+
+    /// Returns send and receive of a message from `v` to `c`.
+    #[inline]
+    pub(super) fn send_receive(&self, v: usize, c: usize) -> (f64, f64) {
+        match self.edges.get(v * self.n + c) {
+            Some(edge) => (edge.send, edge.receive),
+            None => (self.costs.send(v, c), self.costs.receive(v, c)),
+        }
     }
 }
 
@@ -157,18 +196,20 @@ enum Edit {
 const NOBODY: u32 = u32::MAX;
 
 /// A tree that is being changed.
-pub(super) struct TreeState {
-    pairs: Rc<PairCosts>,
+pub(super) struct TreeState<'a> {
+    pairs: Rc<PairCosts<'a>>,
     root: usize,
     lists: Vec<Vec<Child>>,
     parent: Vec<u32>,
     sums: Vec<Sum>,
     log: Vec<Edit>,
     saved: Vec<Child>,
+    /// Entries of lists that were walked over since the last [`TreeState::walked`].
+    walked: Cell<usize>,
 }
 
-impl TreeState {
-    pub(super) fn of_tree(pairs: &Rc<PairCosts>, tree: &Tree) -> Self {
+impl<'a> TreeState<'a> {
+    pub(super) fn of_tree(pairs: &Rc<PairCosts<'a>>, tree: &Tree) -> Self {
         let parents: Vec<u32> = (0..pairs.n())
             .map(|v| tree.parent(v).map_or(NOBODY, |p| p as u32))
             .collect();
@@ -176,7 +217,7 @@ impl TreeState {
     }
 
     /// Makes the state of a tree that is given by everybody's parent.
-    pub(super) fn of_parents(pairs: &Rc<PairCosts>, parents: &[u32]) -> Self {
+    pub(super) fn of_parents(pairs: &Rc<PairCosts<'a>>, parents: &[u32]) -> Self {
         let n = pairs.n();
         let mut state = Self {
             pairs: Rc::clone(pairs),
@@ -186,6 +227,7 @@ impl TreeState {
             sums: vec![LEAF; n],
             log: Vec::with_capacity(64),
             saved: Vec::with_capacity(64),
+            walked: Cell::new(0),
         };
         state.set(parents);
         state
@@ -241,6 +283,24 @@ impl TreeState {
 
     pub(super) fn n(&self) -> usize {
         self.parent.len()
+    }
+
+    /// Returns the entries of lists that were walked over so far. Lists are long where the best
+    /// trees are flat, and a move then takes long.
+    #[inline]
+    pub(super) fn walked(&self) -> usize {
+        self.walked.get()
+    }
+
+    /// Counts the entries of a list.
+    #[inline]
+    pub(super) fn count_walk(&self, v: usize) {
+        self.walked.set(self.walked.get() + self.lists[v].len());
+    }
+
+    /// Counts entries from 0 again.
+    pub(super) fn forget_walks(&self) {
+        self.walked.set(0);
     }
 
     #[inline]
@@ -315,6 +375,7 @@ impl TreeState {
                 return None;
             }
             let p = self.parent[v] as usize;
+            self.count_walk(p);
             for child in &self.lists[p] {
                 if child.rank() == v {
                     time += child.send + child.receive;
@@ -333,7 +394,8 @@ impl TreeState {
     #[inline]
     pub(super) fn below_with(&self, q: usize, x: usize, gone: Option<usize>) -> f64 {
         let gone = gone.map_or(NOBODY, |v| v as u32);
-        let &MessageCost { send, receive, .. } = self.pairs.edge(q, x);
+        let (send, receive) = self.pairs.send_receive(q, x);
+        self.count_walk(q);
         let tail = receive + self.sums[x].below;
         let (mut clock, mut last) = (0.0, 0.0_f64);
         let mut list = self.lists[q].iter();
@@ -455,11 +517,13 @@ impl TreeState {
 
     /// Recomputes the costs and the order of a list.
     fn renew(&mut self, v: usize) {
+        self.count_walk(v);
         for at in 0..self.lists[v].len() {
             let child = self.entry(v, self.lists[v][at].rank());
             self.lists[v][at] = child;
-            settle(&mut self.lists[v][..=at], at);
         }
+        // Stable, as if the entries were settled one after another.
+        self.lists[v].sort_by(|a, b| b.tail.total_cmp(&a.tail));
     }
 
     fn save(&mut self, v: usize) {
@@ -513,6 +577,7 @@ impl TreeState {
     #[inline]
     fn lift(&mut self, mut v: usize) {
         loop {
+            self.count_walk(v);
             let new = walk(&self.lists[v]);
             let old = std::mem::replace(&mut self.sums[v], new);
             if new == old {

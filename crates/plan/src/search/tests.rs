@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use corecast_model::synthetic;
+use corecast_model::{CostModel, synthetic};
 
 use super::moves::Mover;
 use super::state::{PairCosts, TreeState};
 use super::{TreeSearch, construct};
 use crate::cost;
 use crate::operation::Operation;
+use crate::pace::unwatched;
 use crate::random::SplitMix64;
 use crate::tree::Tree;
 
@@ -20,6 +21,15 @@ fn random_tree(n: usize, random: &mut SplitMix64) -> Tree {
         lists[random.below(v)].push(v);
     }
     Tree::from_children(0, lists).unwrap()
+}
+
+fn search_from<'a>(
+    costs: &'a CostModel,
+    start: &Tree,
+    free_root: bool,
+    seed: u64,
+) -> TreeSearch<'a> {
+    unwatched(|pace| ControlFlow::Continue(TreeSearch::new(costs, start, free_root, seed, pace)))
 }
 
 #[test]
@@ -38,7 +48,9 @@ fn sums_stay_exact_over_long_sequences() {
         let mut random = SplitMix64::new(seed);
         let tree = random_tree(costs.n(), &mut random);
         let scale = cost::latency(costs, &tree, Operation::Broadcast);
-        let pairs = Rc::new(PairCosts::of(costs, scale));
+        let pairs = Rc::new(unwatched(|pace| {
+            ControlFlow::Continue(PairCosts::of(costs, scale, pace))
+        }));
         let state = TreeState::of_tree(&pairs, &tree);
         let mut mover = Mover::new(&pairs, state, seed % 2 == 0, random);
         let (mut kept, mut parents) = (0, vec![0; costs.n()]);
@@ -70,7 +82,9 @@ fn undo_restores_everything() {
     let mut random = SplitMix64::new(9);
     let tree = random_tree(costs.n(), &mut random);
     let scale = cost::latency(costs, &tree, Operation::Broadcast);
-    let pairs = Rc::new(PairCosts::of(costs, scale));
+    let pairs = Rc::new(unwatched(|pace| {
+        ControlFlow::Continue(PairCosts::of(costs, scale, pace))
+    }));
     let mut state = TreeState::of_tree(&pairs, &tree);
     for _ in 0..5000 {
         let before = (state.tree(), state.energy());
@@ -105,7 +119,7 @@ fn a_search_that_goes_on_is_the_one_that_was_not_interrupted() {
     // Long enough for rounds and tempering to take turns.
     let parts: [u64; 5] = [777, 20_000, 30_001, 50_000, 22];
     let searched = |parts: &[u64]| {
-        let mut search = TreeSearch::new(machine.costs(), &start, false, 7);
+        let mut search = search_from(machine.costs(), &start, false, 7);
         for &moves in parts {
             let ended = search.run(0.0, moves, &mut |_| ControlFlow::Continue(()));
             assert!(ended.is_continue());
@@ -124,7 +138,7 @@ fn an_offer_is_taken_if_it_is_better() {
     let good = construct(costs, Some(0));
     let poor = random_tree(costs.n(), &mut SplitMix64::new(1));
     assert!(latency(&good) < latency(&poor));
-    let mut search = TreeSearch::new(costs, &poor, false, 1);
+    let mut search = search_from(costs, &poor, false, 1);
     search.offer(&good);
     assert_eq!(latency(&search.tree()), latency(&good));
     search.offer(&poor);

@@ -1,7 +1,16 @@
 //! The table of counts behind the bound and the constructor: `H(t, k)` of [`super`].
 
+use std::ops::ControlFlow;
+
+use crate::pace::Pace;
+
 /// Levels of groups that a table can hold; fewer are padded with groups of one member.
 pub(crate) const GROUPINGS: usize = 3;
+
+/// Additions that take as long as one step of a watched phase: the compiler makes many at a time.
+const ADDITIONS_PER_STEP: u64 = 8;
+/// Steps of one choice that is looked at by itself.
+const STEPS_PER_CHOICE: u64 = 4;
 
 /// How many more members each of a holder's islands may take, innermost first.
 pub(crate) type Room = [usize; GROUPINGS];
@@ -68,7 +77,12 @@ pub(crate) struct CountTable {
 impl CountTable {
     /// Counts until there are enough members, or until `work` additions are done or `limit` is
     /// reached. Returns the table and the least time that is not ruled out.
-    pub(crate) fn until_enough(frame: CountInput, limit: usize, work: u64) -> (Self, usize, bool) {
+    pub(crate) fn until_enough(
+        frame: CountInput,
+        limit: usize,
+        work: u64,
+        pace: &mut Pace<'_>,
+    ) -> ControlFlow<(), (Self, usize, bool)> {
         let least = frame.price.iter().map(|p| p.send).min().unwrap_or(1);
         assert!(least > 0, "a send takes at least one grain");
         let mut table = Self {
@@ -81,33 +95,43 @@ impl CountTable {
         };
         for t in 0..limit {
             if table.work > work {
-                return (table, t, false);
+                return ControlFlow::Continue((table, t, false));
             }
-            table.extend();
+            table.extend(pace)?;
             let enough = table.frame.enough;
             if table.full[t] >= enough && table.count(t, table.frame.first) >= enough {
-                return (table, t, true);
+                return ControlFlow::Continue((table, t, true));
             }
         }
-        (table, limit, false)
+        ControlFlow::Continue((table, limit, false))
     }
 
-    /// Counts one more time step.
-    pub(crate) fn extend(&mut self) {
+    /// Counts one more time step, unless a watcher ends the search; the table must not be used then.
+    pub(crate) fn extend(&mut self, pace: &mut Pace<'_>) -> ControlFlow<()> {
         let t = self.full.len();
         // A row is needed in full only once something was sent at that time.
         if let Some(at) = t.checked_sub(self.least) {
-            self.complete(at);
+            self.complete(at, pace)?;
         }
         let all = self.frame.size.map(|m| m - 1);
-        self.full.push(self.count(t, all));
+        let (count, choices) = self.counted(t, all);
+        self.full.push(count);
+        pace.spend(STEPS_PER_CHOICE * choices)
     }
 
     /// `H(t, k)`, for a time whose row need not be complete.
     fn count(&self, t: usize, room: Room) -> i16 {
-        let mut best = 1;
-        self.each_choice(t, room, |_, count| best = best.max(count));
-        best.min(self.frame.enough)
+        self.counted(t, room).0
+    }
+
+    /// `H(t, k)`, and the number of choices that it is the best of.
+    fn counted(&self, t: usize, room: Room) -> (i16, u64) {
+        let (mut best, mut choices) = (1, 0);
+        self.each_choice(t, room, |_, count| {
+            best = best.max(count);
+            choices += 1;
+        });
+        (best.min(self.frame.enough), choices)
     }
 
     /// `H(t, k)` for a complete time.
@@ -169,7 +193,7 @@ impl CountTable {
     }
 
     /// Row t, from earlier ones.
-    fn complete(&mut self, t: usize) {
+    fn complete(&mut self, t: usize, pace: &mut Pace<'_>) -> ControlFlow<()> {
         debug_assert_eq!(t, self.rows.len());
         let most = usize::try_from(self.full[t]).unwrap_or(1);
         let dims = self.frame.size.map(|m| m.min(most));
@@ -179,7 +203,9 @@ impl CountTable {
         for k0 in 0..dims[0] {
             for k1 in 0..dims[1] {
                 if let Some(line) = lines.next() {
-                    work += self.fill(t, k0, k1, line);
+                    let additions = self.fill(t, k0, k1, line);
+                    work += additions;
+                    pace.spend(additions / ADDITIONS_PER_STEP + 4 * dims[2] as u64)?;
                 }
             }
         }
@@ -187,6 +213,7 @@ impl CountTable {
         let start = self.cells.len();
         self.cells.extend_from_slice(&row);
         self.rows.push(CountRow { start, dims });
+        ControlFlow::Continue(())
     }
 
     /// The counts for every outermost room; the additions it took.

@@ -1,6 +1,11 @@
 use std::collections::HashMap;
 
 use super::*;
+use crate::pace::unwatched;
+
+fn counted(frame: CountInput, limit: usize, work: u64) -> (CountTable, usize, bool) {
+    unwatched(|pace| CountTable::until_enough(frame, limit, work, pace))
+}
 
 /// The recursion of [`super::super`] as it is written there.
 struct Naive<'a> {
@@ -76,7 +81,7 @@ fn tables_are_the_recursion() {
             enough: 20 + random(40) as i16,
             first,
         };
-        let (table, time, whole) = CountTable::until_enough(frame.clone(), 1000, u64::MAX);
+        let (table, time, whole) = counted(frame.clone(), 1000, u64::MAX);
         assert!(whole);
         let mut naive = Naive {
             frame: &frame,
@@ -107,11 +112,11 @@ fn little_work_rules_out_less() {
         enough: 240,
         first: size.map(|m| m - 1),
     };
-    let (_, all, whole) = CountTable::until_enough(frame.clone(), 1000, u64::MAX);
+    let (_, all, whole) = counted(frame.clone(), 1000, u64::MAX);
     assert!(whole);
     let mut last = 0;
     for work in [0, 1000, 100_000] {
-        let (_, time, whole) = CountTable::until_enough(frame.clone(), 1000, work);
+        let (_, time, whole) = counted(frame.clone(), 1000, work);
         assert!(
             !whole && time >= last && time < all,
             "{work}: {time} of {all}"
