@@ -72,8 +72,8 @@ pub struct Chosen {
     pub two_trees: bool,
     /// The latency that the model predicts, in `unit`; absent where it predicts none.
     pub predicted: Option<f64>,
-    /// The share of `predicted`, from 0 to 1, that a better plan with the same root could save at
-    /// most; for rounds, a plan with any root. Absent where it is unknown.
+    /// The share of `predicted`, from 0 to 1, that a better tree of messages with the same root could
+    /// save at most; for rounds, any barrier of messages. Absent where it is unknown.
     pub gap: Option<f64>,
     /// `ns` or `cycles`.
     pub unit: Unit,
@@ -160,11 +160,18 @@ impl Chosen {
 }
 
 /// The meaning of a gap as text that follows a prediction; an empty string if the gap is not known.
-fn room(gap: Option<f64>) -> String {
-    match gap {
+fn room(chosen: &Chosen) -> String {
+    let others = match chosen.root {
+        Some(_) => "tree from this root",
+        None => "barrier",
+    };
+    match chosen.gap {
         None => String::new(),
-        Some(gap) if gap < 0.0005 => "; no plan is better by the model".to_owned(),
-        Some(gap) => format!("; a better plan could save at most {:.1} %", 100.0 * gap),
+        Some(gap) if gap < 0.0005 => format!("; no {others} is better by the model"),
+        Some(gap) => {
+            let most = 100.0 * gap;
+            format!("; a better {others} could save at most {most:.1} %")
+        }
     }
 }
 
@@ -245,7 +252,7 @@ impl Explanation {
                 chosen.pattern,
                 chosen.shape(),
                 chosen.predicted(", predicted "),
-                room(chosen.gap)
+                room(chosen)
             )?;
             writeln!(f, "          why: {}", chosen.reason)?;
             let next: Vec<String> = chosen

@@ -1,8 +1,7 @@
 //! Comparisons of all patterns: which there are, and the best known bound for each.
 
-use crate::operation::Operation;
 use crate::pattern::Pattern;
-use crate::plan::{Plan, RootChoice};
+use crate::plan::{Plan, Scope};
 
 /// Returns every pattern; families with a radix come at a few radices of interest.
 ///
@@ -30,34 +29,19 @@ pub fn patterns() -> Vec<Pattern> {
     all
 }
 
-/// Raises the bound of every tree to the highest one that was proved for its root.
+/// Raises the bound of every plan to the highest one that was proved for its [`Plan::scope`].
 ///
-/// A bound on trees with any root also holds for trees with a given root, and a bound on trees with
-/// groups also holds for trees without. `costs_of_lines` says whether searches looked at groups, which
-/// they do where the cost model has costs of shared lines.
-pub fn share_bounds(
-    plans: &mut [&mut Plan],
-    operation: Operation,
-    root: RootChoice,
-    costs_of_lines: bool,
-) {
-    let grouped = costs_of_lines && operation != Operation::Reduce;
-    let is_freer =
-        |plan: &Plan| (grouped || root == RootChoice::Auto) && plan.pattern.is_searched();
-    let (mut of_all, mut of_fixed) = (0.0_f64, 0.0_f64);
-    for plan in plans.iter().filter(|plan| plan.rounds().is_none()) {
-        match is_freer(plan) {
-            true => of_all = of_all.max(plan.lower_bound),
-            false => of_fixed = of_fixed.max(plan.lower_bound),
-        }
-    }
+/// All are plans of one operation for one cost model. A bound on trees with any root also holds for
+/// trees with a given root.
+pub fn share_bounds(plans: &mut [&mut Plan]) {
+    let known: Vec<(Scope, f64)> = plans.iter().map(|p| (p.scope, p.lower_bound)).collect();
     for plan in plans {
-        if plan.rounds().is_none() {
-            let bound = match is_freer(plan) {
-                true => of_all,
-                false => of_fixed.max(of_all),
-            };
-            **plan = plan.clone().with_lower_bound(bound);
-        }
+        let holds = |scope: &Scope| {
+            let is_any_root = scope.root.is_none() || scope.root == plan.scope.root;
+            scope.space == plan.scope.space && is_any_root
+        };
+        let known = known.iter().filter(|(scope, _)| holds(scope));
+        let bound = known.map(|&(_, bound)| bound).fold(0.0, f64::max);
+        **plan = plan.clone().with_lower_bound(bound);
     }
 }

@@ -60,7 +60,7 @@ pub use cost::{Busy, BusyKind, Timeline};
 pub use members::Members;
 pub use operation::{Operation, OperationError};
 pub use pattern::{Pattern, PatternError};
-pub use plan::{Plan, PlanError, RootChoice, Shape, plan, plan_with};
+pub use plan::{Plan, PlanError, RootChoice, Scope, Shape, Space, plan, plan_with};
 pub use repair::{Repair, RepairError};
 pub use rounds::{Rounds, RoundsError};
 pub use search::Effort;

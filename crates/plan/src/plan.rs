@@ -3,9 +3,11 @@
 mod error;
 mod given;
 mod parts;
+mod scope;
 
 pub use error::PlanError;
 pub use given::plan_above;
+pub use scope::{Scope, Space};
 
 use std::ops::ControlFlow;
 
@@ -49,18 +51,21 @@ pub struct Plan {
     pub shape: Shape,
     /// Predicted latency, in the model's unit.
     pub latency: f64,
-    /// A latency that no schedule beats, in the model's unit. For a tree it holds for all trees with the same root,
-    /// or with any root where the root was left to the search; a barrier may even use a tree for each direction. For
-    /// rounds it holds for barriers of any shape.
-    ///
-    /// Where the cost model has costs of shared lines ([`CostModel::lines`]), trees may have groups. The bound of a
-    /// plan that was searched for, and of one with groups, holds for trees with groups too; that of any other tree
-    /// holds for trees without groups.
+    /// A latency that no schedule of `scope` beats, in the model's unit.
     pub lower_bound: f64,
+    /// The schedules that the bound holds for. For a tree these are all trees with the same root, or with any root where
+    /// that was left to a search; a barrier may even use a tree for each direction. For rounds they are barriers of any
+    /// shape.
+    ///
+    /// Where the cost model has costs of shared lines ([`CostModel::lines`]), broadcasts and barriers may be trees with
+    /// groups, and the bound of every plan holds for these too, whatever its pattern. Only [`Plan::without`] and
+    /// [`Plan::with`] leave groups out.
+    pub scope: Scope,
     /// `(latency − lower_bound) / latency`, from 0 to 1: the share of the latency that a better
-    /// schedule could save at most.
+    /// schedule of `scope` could save at most.
     pub gap: f64,
-    /// Whether latency and bound are equal to one part in ten million, which is less than what costs are measured to.
+    /// Whether no schedule of `scope` is faster: latency and bound are equal to one part in ten million, which is less
+    /// than what costs are measured to.
     pub proved_optimal: bool,
 }
 
@@ -97,7 +102,7 @@ impl RootChoice {
 ///
 /// # Cost
 ///
-/// That of the pattern and of [`bound::lower_bound`](crate::bound::lower_bound). For patterns that are searched for,
+/// That of the pattern and of [`groups::lower_bound`](crate::groups::lower_bound). For patterns that are searched for,
 /// [`Effort::default`]; see [`plan_with`] for more or less.
 pub fn plan(
     costs: &CostModel,
@@ -159,8 +164,10 @@ pub fn plan_with(
     }
     if pattern.is_searched() {
         let found = best::search(costs, pattern, operation, root, effort, watch);
-        let (root, bound) = (found.shape.root().unwrap_or(0), Some(found.lower_bound));
-        return Plan::of_shape(costs, pattern, operation, root, found.shape, bound);
+        let (at, bound) = (found.shape.root().unwrap_or(0), Some(found.lower_bound));
+        let mut plan = Plan::of_shape(costs, pattern, operation, at, found.shape, bound)?;
+        plan.scope.root = root;
+        return Ok(plan);
     }
     built(costs, pattern, operation, root.unwrap_or(0), None)
 }
@@ -192,7 +199,7 @@ fn built(
 }
 
 impl Plan {
-    /// Returns the plan with a lower bound that was proved elsewhere, if that one is higher.
+    /// Returns the plan with a lower bound that was proved elsewhere for all schedules of `scope`, if that one is higher.
     ///
     /// # Examples
     ///
@@ -243,6 +250,10 @@ impl Plan {
         let latency = shape.latency(costs, operation);
         let bound = || shape.lower_bound(costs, operation, root);
         let lower_bound = proved.unwrap_or_else(bound);
+        let scope = Scope {
+            space: Space::of(costs, operation, &shape),
+            root: shape.root(),
+        };
         let mut plan = Self {
             pattern,
             operation,
@@ -250,6 +261,7 @@ impl Plan {
             shape,
             latency,
             lower_bound,
+            scope,
             gap: 0.0,
             proved_optimal: false,
         };

@@ -53,7 +53,7 @@ use corecast_model::CostModel;
 
 use crate::operation::Operation;
 use crate::pattern::Pattern;
-use crate::plan::{Plan, Shape};
+use crate::plan::{Plan, Shape, Space};
 use crate::tree::Tree;
 use change::Change;
 use draft::NONE;
@@ -176,7 +176,7 @@ impl Plan {
         self.changed(costs, Change::Joined(rank), last + 1)
     }
 
-    /// Returns the plan with the full lower bound of [`crate::bound`], unless its own bound is better.
+    /// Returns the plan with the full lower bound, unless its own is better and holds for as many schedules.
     ///
     /// # Panics
     ///
@@ -184,13 +184,19 @@ impl Plan {
     ///
     /// # Cost
     ///
-    /// That of [`crate::bound::lower_bound`], and with groups of [`crate::groups::lower_bound`].
+    /// That of [`crate::groups::lower_bound`].
     #[must_use]
     pub fn certify(&self, costs: &CostModel) -> Self {
         assert_eq!(costs.n(), self.shape.len(), "costs of another team");
         let bound = self.shape.lower_bound(costs, self.operation, self.root);
         let mut plan = self.clone();
-        plan.set_lower_bound(bound.max(self.lower_bound));
+        let space = Space::of(costs, self.operation, &self.shape);
+        let bound = match self.scope.space == space {
+            true => bound.max(self.lower_bound),
+            false => bound,
+        };
+        plan.scope.space = space;
+        plan.set_lower_bound(bound);
         plan
     }
 
@@ -229,7 +235,11 @@ impl Plan {
         let bound = Some(quick_bound(costs, self.operation, &shape, root));
         let plan = Self::of_shape(costs, self.pattern, self.operation, root, shape, bound);
         // A shape of the right size without groups is never refused.
-        let plan = plan.unwrap_or_else(|error| unreachable!("{error}"));
+        let mut plan = plan.unwrap_or_else(|error| unreachable!("{error}"));
+        plan.scope.space = match plan.shape {
+            Shape::Rounds(_) => Space::Barriers,
+            _ => Space::Trees,
+        };
         Ok(Repair { plan, moved })
     }
 }

@@ -87,14 +87,17 @@ impl Shape {
         }
     }
 
-    /// Returns a latency that no schedule of this kind with this root beats.
+    /// Returns a latency that no schedule of [`Space::of`](crate::plan::Space) this shape beats; trees
+    /// have this root.
     pub(crate) fn lower_bound(&self, costs: &CostModel, operation: Operation, root: usize) -> f64 {
         match self {
-            Self::Tree(_) | Self::Trees { .. } => bound::lower_bound(costs, operation, Some(root)),
-            Self::Groups(_) | Self::GroupedTrees { .. } => {
-                groups::lower_bound(costs, operation, Some(root))
-            }
-            Self::Rounds(_) => bound::any_barrier(costs),
+            Self::Rounds(_) => match costs.lines() {
+                None => bound::any_barrier(costs),
+                Some(_) => {
+                    bound::any_barrier(costs).min(groups::lower_bound(costs, operation, None))
+                }
+            },
+            _ => groups::lower_bound(costs, operation, Some(root)),
         }
     }
 

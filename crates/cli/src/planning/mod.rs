@@ -6,4 +6,4 @@ mod table;
 
 pub(crate) use report::PlanReport;
 pub(crate) use search::{Found, Limits, compare, find, root};
-pub(crate) use table::{gap, table, with_forecasts};
+pub(crate) use table::{gap, scopes, table, with_forecasts};

@@ -3,7 +3,7 @@
 use corecast_bench::Forecast;
 use corecast_plan::chain::critical_chain;
 use corecast_plan::groups::Grouped;
-use corecast_plan::{Busy, BusyKind, Operation, Plan, Tree};
+use corecast_plan::{Busy, BusyKind, Operation, Plan, Space, Tree};
 use serde::Serialize;
 
 use super::search::{Found, Search};
@@ -35,8 +35,13 @@ pub(crate) struct PlanReport<'a> {
     rounds: Option<Vec<Vec<&'a [usize]>>>,
     latency: f64,
     lower_bound: f64,
-    /// The largest share of the latency that a better plan could save.
+    /// The schedules that the bound holds for, such as `trees with groups`.
+    bound_space: Space,
+    /// Their root; null where it may be any.
+    bound_root: Option<usize>,
+    /// The largest share of the latency that a better plan of that space could save.
     gap: f64,
+    /// Whether no plan of that space is faster.
     proved_optimal: bool,
     search_ms: f64,
     op: Operation,
@@ -105,6 +110,8 @@ impl PlanReport<'_> {
             rounds,
             latency: plan.latency,
             lower_bound: plan.lower_bound,
+            bound_space: plan.scope.space,
+            bound_root: plan.scope.root,
             gap: plan.gap,
             proved_optimal: plan.proved_optimal,
             search_ms: timed.search_ms,

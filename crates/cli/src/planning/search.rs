@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use corecast_plan::compare::{patterns, share_bounds};
 use corecast_plan::plan::plan_above;
 use corecast_plan::{
-    Effort, Members, Operation, Pattern, Plan, Progress, RootChoice, Stage, bound, plan_with,
+    Effort, Members, Operation, Pattern, Plan, Progress, RootChoice, Stage, groups, plan_with,
 };
 use serde::Serialize;
 
@@ -165,7 +165,7 @@ pub(crate) fn compare(
         ..limits.clone()
     };
     let at = root.resolve(&team.costs, Pattern::Smelt)?.unwrap_or(0);
-    let bound = bound::lower_bound(&team.costs, operation, Some(at));
+    let bound = groups::lower_bound(&team.costs, operation, Some(at));
     let mut found = Vec::new();
     for pattern in patterns() {
         if pattern.is_searched() {
@@ -181,9 +181,8 @@ pub(crate) fn compare(
             found.push(Found { timed, search });
         }
     }
-    let lines = team.costs.lines().is_some();
     let mut plans: Vec<&mut Plan> = found.iter_mut().map(|one| &mut one.timed.plan).collect();
-    share_bounds(&mut plans, operation, root, lines);
+    share_bounds(&mut plans);
     found.sort_by(|a, b| a.timed.plan.latency.total_cmp(&b.timed.plan.latency));
     Ok(found)
 }
@@ -254,6 +253,7 @@ impl Watcher {
         });
         let gap = (progress.latency - progress.lower_bound) / progress.latency.max(1e-300);
         let doing = match progress.stage {
+            Stage::Prepare => "preparing",
             Stage::Prove => "proving",
             _ => "improving",
         };

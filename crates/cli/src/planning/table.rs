@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use corecast_bench::Forecast;
 use corecast_model::words::decimals;
-use corecast_plan::Plan;
+use corecast_plan::{Plan, Scope};
 
 use corecast_plan::Members;
 use corecast_tune::contest::Timed;
@@ -71,6 +71,29 @@ pub(crate) fn table<'a>(team: &Members, plans: impl Iterator<Item = &'a Timed>) 
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
+}
+
+/// What the bounds of plans hold for, one line for each set of schedules; the line of most plans is last.
+pub(crate) fn scopes<'a>(plans: impl Iterator<Item = &'a Plan>) -> String {
+    let mut scopes: Vec<(Scope, Vec<String>)> = Vec::new();
+    for plan in plans {
+        let name = plan.pattern.to_string();
+        match scopes.iter_mut().find(|(scope, _)| *scope == plan.scope) {
+            Some((_, names)) => names.push(name),
+            None => scopes.push((plan.scope, vec![name])),
+        }
+    }
+    scopes.sort_by_key(|(_, names)| names.len());
+    let several = scopes.len() > 1;
+    let Some((most, _)) = scopes.pop() else {
+        return String::new();
+    };
+    let mut text = String::new();
+    for (scope, names) in scopes {
+        text += &format!("bound of {}: no {scope} is faster\n", names.join(", "));
+    }
+    let others = if several { " of the others" } else { "" };
+    text + &format!("bound{others}: no {most} is faster\n")
 }
 
 /// The gap of a plan, such as `8.3 %`, or `optimal`.

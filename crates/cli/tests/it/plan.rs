@@ -161,7 +161,7 @@ fn trees_are_drawn_with_order_and_times() {
     let two = file(folder.path(), "two.json", TWO_THREADS);
     let text = plan(&two, "--root 1").text();
     let expected = "rank 1 (PU 2, node 0) at 0\n└── 1. rank 0 (PU 5, node 3) at 265\n\
-                    latency 265 ns, lower bound 265 ns, proved optimal\n";
+                    latency 265 ns, lower bound 265 ns, proved optimal among trees of messages with root 1\n";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -497,7 +497,7 @@ fn shared_lines_are_shown_and_saved() {
                     ├── 1. rank 1 (PU 1, node 0) at 25.0\n\
                     ├── 1. rank 2 (PU 2, node 1) at 29.0\n\
                     └── 1. rank 3 (PU 3, node 1) at 29.0\n\
-                    latency 29.0 ns, lower bound 29.0 ns, proved optimal\n";
+                    latency 29.0 ns, lower bound 29.0 ns, proved optimal among trees with groups and root 0\n";
     assert!(text.contains(expected), "{text}");
     let json = run("--json --timeline").json();
     assert_eq!(json["groups"], json!([[[1, 2, 3]], [], [], []]));
@@ -528,7 +528,7 @@ fn shared_lines_are_shown_and_saved() {
     assert!(reduce["groups"].is_null() && reduce["children"].is_array());
 }
 
-/// The lower bound of trees without groups does not hold for trees with groups.
+/// The lower bound of every pattern holds for trees with groups where the planner looks for them.
 #[test]
 fn groups_are_compared_with_trees() {
     for root in ["auto", "0"] {
@@ -539,8 +539,45 @@ fn groups_are_compared_with_trees() {
             assert_eq!(plan["groups"].is_array(), searched, "{plan}");
             assert!(number("lower_bound") <= number("latency"), "{plan}");
             assert_eq!(number("latency") == 29.0, searched, "{plan}");
-            // A message to the far members costs at least 80.
-            assert!(searched || number("lower_bound") > 29.0, "{plan}");
+            assert_eq!(plan["bound_space"], "trees with groups");
+            let free = searched && root == "auto";
+            assert_eq!(plan["bound_root"].is_null(), free, "{plan}");
+            assert!(root == "auto" || number("lower_bound") <= 29.0, "{plan}");
         }
     }
+}
+
+#[test]
+fn a_bound_says_what_it_holds_for() {
+    let smelt = |flags: &str| plan(SANDY_BRIDGE, &format!("--pattern smelt --root 0 {flags}"));
+    let json = smelt("--json").json();
+    let best = plan(SANDY_BRIDGE, "--root 0 --moves 100 --json").json();
+    assert!(number(&json["lower_bound"]) <= number(&best["latency"]));
+    let saved = 1.0 - number(&best["latency"]) / number(&json["latency"]);
+    assert!(number(&json["gap"]) >= saved, "{json}");
+    assert_eq!(json["bound_space"], "trees with groups");
+    assert_eq!(json["bound_root"], 0);
+    let text = smelt("").text();
+    let part = "no tree with groups and root 0 can save more than that";
+    assert!(text.contains(part), "{text}");
+
+    let reduce = smelt("--op reduce --json").json();
+    assert_eq!(reduce["bound_space"], "trees of messages");
+    let barrier = plan(
+        SANDY_BRIDGE,
+        "--op barrier --pattern dissemination:2 --json",
+    )
+    .json();
+    let both = "barriers of messages and trees with groups";
+    assert_eq!(barrier["bound_space"], both);
+    assert!(barrier["bound_root"].is_null());
+    let table = plan(SANDY_BRIDGE, "--op barrier --compare --moves 100").text();
+    assert!(
+        table.contains("bound of best, optimal: no tree with groups is faster"),
+        "{table}"
+    );
+    assert!(
+        table.contains("bound of the others: no tree with groups and root 0 is faster"),
+        "{table}"
+    );
 }

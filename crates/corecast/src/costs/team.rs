@@ -52,15 +52,17 @@ impl TeamCosts {
         (self.fan_in.as_ref().unwrap_or(&self.model), &self.model)
     }
 
-    /// The share of a schedule's latency, from 0 to 1, that a better one with the same root could
-    /// save at most; `None` where it is unknown.
+    /// The share of a schedule's latency, from 0 to 1, that a better one could save at most: for a
+    /// tree one of messages with the same root, for rounds any barrier of messages. `None` where it
+    /// is unknown.
     ///
     /// # Cost
     ///
     /// The cost of [`bound::lower_bound`].
     pub(crate) fn gap(&self, chosen: &Candidate, operation: Operation) -> Option<f64> {
         let Some(fan_in) = &self.fan_in else {
-            return Some(chosen.plan(&self.model, operation).ok()?.gap);
+            let model = self.model.without_lines();
+            return Some(chosen.plan(&model, operation).ok()?.gap);
         };
         if !chosen.has_root() {
             return None;

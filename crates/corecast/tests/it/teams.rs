@@ -153,7 +153,8 @@ fn the_best_has_a_gap_and_may_be_asked_for() {
         "{text}"
     );
     assert!(
-        text.contains("a better plan could save at most") || text.contains("no plan is better")
+        text.contains("a better tree from this root could save at most")
+            || text.contains("no tree from this root is better")
     );
     exercise(&asked);
     // A preference for a root holds for barriers too.

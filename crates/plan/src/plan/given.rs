@@ -10,8 +10,8 @@ use crate::shape::Shape;
 use crate::tree::Tree;
 
 /// Plans without a search and with a bound that is known already, so that comparing many patterns computes the bound
-/// once. `lower_bound` is [`bound::lower_bound`](crate::bound::lower_bound) of this operation and root, or a tighter
-/// one. Plans of rounds have a bound of their own. Patterns that are searched for are constructed only.
+/// once. `lower_bound` is [`groups::lower_bound`](crate::groups::lower_bound) of this operation and root, or a tighter
+/// one that holds for the same trees. Plans of rounds have a bound of their own. Patterns that are searched for are constructed only.
 ///
 /// # Errors
 ///

@@ -2,6 +2,7 @@
 
 mod adversarial;
 mod bounds;
+mod certificates;
 mod check;
 mod common;
 mod costs;

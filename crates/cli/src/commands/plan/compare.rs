@@ -123,6 +123,8 @@ fn one(global: &Global, args: &PlanArgs, request: &Request) -> Result<ExitCode> 
     );
     let table = planning::table(&compared.team, compared.plans.iter().map(|f| &f.timed));
     let mut text = format!("{}\n{table}\n", title.style(screen.bold()));
+    let plans = compared.plans.iter().map(|found| &found.timed.plan);
+    text.push_str(&planning::scopes(plans));
     notes(&mut text, &source, screen);
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -237,7 +239,9 @@ fn text(operation: Operation, machines: &[Compared], screen: Screen) -> String {
         from = to;
     }
     out.push_str(
-        "to best: latency over the machine's best pattern, geometric mean of all machines\n",
+        "to best: latency over the machine's best pattern, geometric mean of all machines\n\
+         gap: to a bound of all trees with the plan's root, of best and optimal with --root auto of all trees, \
+         of rounds of barriers of any shape\n",
     );
     out
 }

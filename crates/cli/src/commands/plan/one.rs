@@ -99,13 +99,14 @@ fn text(
     text
 }
 
-/// A sentence with the plan's latency, its lower bound and the gap.
+/// A sentence with the plan's latency, its lower bound, the gap, and what these hold for.
 fn verdict(team: &Members, plan: &Plan) -> String {
     let verdict = match plan.proved_optimal {
-        true => "proved optimal".to_owned(),
+        true => format!("proved optimal among {}", plan.scope.all()),
         false => format!(
-            "gap {}: no plan can save more than that",
-            planning::gap(plan)
+            "gap {}: no {} can save more than that",
+            planning::gap(plan),
+            plan.scope
         ),
     };
     let (latency, bound, unit) = (plan.latency, plan.lower_bound, team.unit());

@@ -6,6 +6,7 @@ use corecast_plan::Tree;
 use proptest::prelude::*;
 
 pub(crate) mod adversary;
+pub(crate) mod grouped;
 mod optima;
 pub(crate) mod oracle;
 
