@@ -22,9 +22,12 @@ fn main() {
     let budget = arguments.next().and_then(|ms| ms.parse().ok());
     let budget = Duration::from_millis(budget.unwrap_or(10));
     for spec in arguments {
-        let machine =
-            corecast_model::synthetic(&spec).or_else(|_| corecast_model::builtin(&spec).ok_or(()));
-        let Ok(machine) = machine else {
+        let file = std::fs::read_to_string(&spec).ok();
+        let machine = file
+            .and_then(|text| corecast_model::MachineFile::from_json(&text).ok())
+            .or_else(|| corecast_model::builtin(&spec))
+            .or_else(|| corecast_model::synthetic(&spec).ok());
+        let Some(machine) = machine else {
             println!("{spec}: no machine");
             continue;
         };

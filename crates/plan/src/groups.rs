@@ -71,7 +71,7 @@ mod start;
 mod state;
 
 pub(crate) use bound::lower_bound_within;
-pub use bound::{fan_in_bound, lower_bound};
+pub use bound::{fan_in_bound, lower_bound, lower_bound_while};
 pub use cost::{
     best_order, fan_in_avail, fan_in_latency, fan_out_avail, latency, timeline, two_ways,
     two_ways_timeline,

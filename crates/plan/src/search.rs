@@ -17,6 +17,7 @@ mod anneal;
 mod barrier;
 mod construct;
 mod moves;
+mod pairs;
 mod progress;
 mod soft;
 mod state;
@@ -135,7 +136,7 @@ impl<'a> TreeSearch<'a> {
         pace: &mut Pace<'_>,
     ) -> Self {
         let scale = cost::latency(costs, start, Operation::Broadcast);
-        let pairs = Rc::new(state::PairCosts::of(costs, scale, pace));
+        let pairs = Rc::new(pairs::PairCosts::of(costs, scale, pace));
         let numa = costs.numa_nodes();
         Self {
             annealer: anneal::TreeAnnealer::new(&pairs, numa, start, free_root, seed),

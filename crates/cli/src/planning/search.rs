@@ -15,6 +15,10 @@ use crate::interrupt;
 use crate::progress::{self, Bar};
 use corecast_tune::contest::Timed;
 
+/// Least time for the bound of the patterns that are built without a search, where time is limited. Only teams of
+/// thousands need more.
+const BOUND_TIME: Duration = Duration::from_secs(1);
+
 /// The limits and the seed of a search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Limits {
@@ -148,8 +152,8 @@ pub(crate) fn find(
     Ok(Found { timed, search })
 }
 
-/// The plans of all patterns that can do the operation, best first. If no limit is set, [`Pattern::Optimal`] gets
-/// the default time of [`Pattern::Best`] instead of its own.
+/// The plans of all patterns that can do the operation, best first; after Ctrl-C those that are there. If no limit is set,
+/// [`Pattern::Optimal`] gets the default time of [`Pattern::Best`] instead of its own.
 ///
 /// # Errors
 ///
@@ -165,9 +169,24 @@ pub(crate) fn compare(
         ..limits.clone()
     };
     let at = root.resolve(&team.costs, Pattern::Smelt)?.unwrap_or(0);
-    let bound = groups::lower_bound(&team.costs, operation, Some(at));
+    interrupt::listen();
+    let start = Instant::now();
+    // Nothing is beaten by a bound of 0; what the searches prove is shared later.
+    let bound = groups::lower_bound_while(&team.costs, operation, Some(at), &mut || {
+        let wish = limits.budget.map(|budget| budget.max(BOUND_TIME));
+        let over = wish.is_some_and(|wish| start.elapsed() >= wish);
+        match over || interrupt::happened() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    let bound = bound.unwrap_or(0.0);
     let mut found = Vec::new();
     for pattern in patterns() {
+        // Searches end at once then; what is built without one can take seconds in large teams.
+        if interrupt::happened() && !found.is_empty() && !pattern.is_searched() {
+            continue;
+        }
         if pattern.is_searched() {
             found.push(find(team, pattern, operation, root, &limits)?);
             continue;

@@ -56,6 +56,35 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
     pace::unwatched(|pace| lower_bound_within(costs, operation, root, pace))
 }
 
+/// Returns [`lower_bound`], unless `go_on` ends the computation. It is called about every
+/// millisecond: a team of thousands takes seconds.
+///
+/// # Panics
+///
+/// When the root is outside of the team.
+///
+/// # Examples
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use corecast_plan::groups::{lower_bound, lower_bound_while};
+/// use corecast_plan::Operation;
+///
+/// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+/// let (costs, operation) = (machine.costs(), Operation::Broadcast);
+/// let bound = lower_bound_while(costs, operation, None, &mut || ControlFlow::Continue(()));
+/// assert_eq!(bound, Some(lower_bound(costs, operation, None)));
+/// assert_eq!(lower_bound_while(costs, operation, None, &mut || ControlFlow::Break(())), None);
+/// ```
+pub fn lower_bound_while(
+    costs: &CostModel,
+    operation: Operation,
+    root: Option<usize>,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Option<f64> {
+    lower_bound_within(costs, operation, root, &mut Pace::new(go_on)).continue_value()
+}
+
 /// Returns [`lower_bound`], unless a watcher ends the search.
 pub(crate) fn lower_bound_within(
     costs: &CostModel,

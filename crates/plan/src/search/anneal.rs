@@ -31,8 +31,9 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use super::moves::Mover;
+use super::pairs::PairCosts;
 use super::progress::{SearchProgress, SearchWatch};
-use super::state::{PairCosts, TreeState};
+use super::state::TreeState;
 use crate::pace::DUE;
 #[cfg(test)]
 use crate::pace::tests::count;

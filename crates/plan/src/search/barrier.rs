@@ -9,7 +9,7 @@ use corecast_model::CostModel;
 
 use super::anneal::TreeAnnealer;
 use super::construct::{Nodes, construct_within, quick};
-use super::state::PairCosts;
+use super::pairs::PairCosts;
 use super::{Effort, SearchProgress, SearchWatch};
 use crate::bound;
 use crate::cost;

@@ -14,7 +14,8 @@
 
 use std::rc::Rc;
 
-use super::state::{PairCosts, TreeState};
+use super::pairs::PairCosts;
+use super::state::TreeState;
 use crate::pace::FAR;
 use crate::random::SplitMix64;
 

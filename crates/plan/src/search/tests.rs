@@ -6,7 +6,8 @@ use std::rc::Rc;
 use corecast_model::{CostModel, synthetic};
 
 use super::moves::Mover;
-use super::state::{PairCosts, TreeState};
+use super::pairs::PairCosts;
+use super::state::TreeState;
 use super::{TreeSearch, construct};
 use crate::cost;
 use crate::operation::Operation;
