@@ -5,6 +5,7 @@
 //! would stay locked in the copy.
 
 use crate::own_process::by_itself;
+use corecast_collectives::operator::Sum;
 use corecast_collectives::{Plans, PlansError};
 use corecast_plan::Pattern;
 use corecast_process::Address;
@@ -57,6 +58,30 @@ fn forks_in_the_middle(member: &mut Member) {
     }
 }
 
+/// Forks while an operation is in flight; the child unwinds it, and the body.
+fn forks_in_flight(member: &mut Member) {
+    let parent = std::process::id();
+    for _ in 0..5 {
+        let mut data = [1u64; 4];
+        let body = || {
+            member.overlap(|flight| {
+                let request = flight.allreduce(&mut data, &Sum)?;
+                // It ends by what follows the body.
+                let ended_well = in_fork(|| std::panic::resume_unwind(Box::new(())));
+                assert!(ended_well);
+                request.wait()
+            })
+        };
+        let flown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+        if std::process::id() != parent {
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(i32::from(flown.is_ok())) }
+        }
+        flown.unwrap().unwrap().unwrap();
+        assert_eq!(data, [2; 4]);
+    }
+}
+
 #[test]
 fn threads() {
     by_itself(|| {
@@ -73,6 +98,8 @@ fn processes() {
         let options = Options::default();
         let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
         team.run(forks_in_the_middle);
+        let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
+        team.run(forks_in_flight);
         // Dropping the copy of a member does not end the member of the parent.
         let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
         let mut members: Vec<Option<Member>> = (0..2).map(|rank| team.join(rank).ok()).collect();

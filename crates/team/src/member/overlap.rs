@@ -13,6 +13,7 @@ use corecast_collectives::combine::On;
 use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, barrier, broadcast, reduce};
 use corecast_wire::fiber::{self, Fibers, Look};
+use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::park::ANY;
 use corecast_wire::wait::{PollClock, Watch};
 use corecast_wire::{SegmentError, WaitStrategy};
@@ -51,6 +52,7 @@ pub struct Overlap<'scope, 'env> {
     started: &'env Cell<u64>,
     polls: &'env PollClock,
     state: &'env TeamState,
+    fork_detector: ForkDetector,
     wait_strategy: &'env WaitStrategy,
     size: usize,
     rank: usize,
@@ -147,15 +149,16 @@ impl Member {
         let (tracker, wait_strategy) = (&mut self.tracker, &self.context.fabric.wait_strategy);
         /// Tells the team that this member has panicked, because a body that panics leaves operations half
         /// done.
-        struct Lost<'a>(&'a TeamState, usize);
+        struct Lost<'a>(&'a TeamState, usize, ForkDetector);
         impl Drop for Lost<'_> {
             fn drop(&mut self) {
-                if std::thread::panicking() {
+                if std::thread::panicking() && !forked_since(&self.2) {
                     self.0.leave(self.1, true);
                 }
             }
         }
-        let _lost = Lost(state, rank);
+        let fork_detector = self.team_memory.fork_detector();
+        let _lost = Lost(state, rank, fork_detector);
         Ok(fiber::scope(stacks, |fibers| {
             let overlap = Overlap {
                 fibers,
@@ -164,6 +167,7 @@ impl Member {
                 started,
                 polls,
                 state,
+                fork_detector,
                 wait_strategy,
                 size,
                 rank,
@@ -178,12 +182,12 @@ impl Member {
 
 /// Ends an operation in flight that is unwound, because its operator has panicked or the body has. The member may catch
 /// the panic and go on, but its part of the operation is lost, so the team fails: else this member would wait for the
-/// operation for ever, and the others for this member.
-struct Unwound<'a>(&'a ContextSlot, &'a TeamState);
+/// operation for ever, and the others for this member. What happens in a forked process does not reach the team.
+struct Unwound<'a>(&'a ContextSlot, &'a TeamState, ForkDetector);
 
 impl Drop for Unwound<'_> {
     fn drop(&mut self) {
-        let Self(place, state) = self;
+        let Self(place, state, fork_detector) = self;
         let context = place.context.borrow();
         let call = &context.fabric.call;
         let own = || RankActivity {
@@ -191,11 +195,14 @@ impl Drop for Unwound<'_> {
             operation: Some(call.operation),
             site: Some(Site::Local(call.site)),
         };
-        let failure = state.fail(Failure::PeerLost {
-            local: own(),
-            remote: own(),
-            how: Loss::Panicked,
-        });
+        let failure = match forked_since(fork_detector) {
+            true => Failure::Forked { rank: call.rank },
+            false => state.fail(Failure::PeerLost {
+                local: own(),
+                remote: own(),
+                how: Loss::Panicked,
+            }),
+        };
         *place.failure.borrow_mut() = Some(failure);
         place.ended.set(true);
     }
@@ -316,7 +323,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         place.ticket.set(ticket);
         // Limits of polls are those of the operations that were in flight at the time.
         self.polls.restart();
-        let unwound = Unwound(place, self.state);
+        let unwound = Unwound(place, self.state, self.fork_detector);
         self.fibers.start(slot, move || {
             let unwound = unwound;
             if let Err(failure) = job(&mut place.context.borrow_mut()) {
