@@ -45,7 +45,7 @@ fn loans_are_revoked_without_membarrier() {
                     begun.store(true, Ordering::Release);
                     // The lender waits for this reader.
                     for _ in 0..100 {
-                        assert!(piece.bytes().iter().all(|&byte| byte == 7));
+                        assert!(piece.bytes().unwrap().iter().all(|&byte| byte == 7));
                         thread::yield_now();
                     }
                     ended.store(true, Ordering::Release);
