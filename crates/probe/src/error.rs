@@ -127,6 +127,16 @@ pub enum ProbeError {
     /// One of the threads of a measurement ended before the others were done.
     #[error("the measurement broke off: one of its threads ended early")]
     CrewBroken,
+    /// This process was asked to end before a pair of each class was measured.
+    #[error(
+        "interrupted after {done} of {total} pairs: that is too few for the costs of all others"
+    )]
+    Interrupted {
+        /// Ordered pairs that were measured.
+        done: usize,
+        /// Ordered pairs to measure.
+        total: usize,
+    },
     /// A measured value may not be a cost.
     #[error("the measured costs cannot be used: {0}")]
     Costs(#[from] CostError),

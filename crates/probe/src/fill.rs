@@ -46,6 +46,16 @@ pub(crate) fn costs(
     }
 }
 
+/// Whether a pair of every class of the schedule is measured, so that all others can be filled in.
+pub(crate) fn suffices(n: usize, schedule: &Schedule, measured: &MeasuredPairs) -> bool {
+    let Some(classes) = &schedule.classes else {
+        return false;
+    };
+    let at = |&(i, j): &(usize, usize)| classes[i * n + j];
+    let seen: Vec<Class> = measured.keys().map(at).collect();
+    schedule.pairs.iter().all(|pair| seen.contains(&at(pair)))
+}
+
 fn class_medians(
     n: usize,
     classes: &[Class],

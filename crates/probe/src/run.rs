@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use corecast_model::{Machine, Pu};
+use corecast_wire::ending;
 
 use crate::estimate::{median, sorted};
 use crate::fill::{self, MeasuredPairs};
@@ -47,7 +48,8 @@ impl Progress {
 /// # Errors
 ///
 /// [`ProbeError`]: hardware threads unknown, listed twice, or too few; pinning refused, without
-/// effect, or lost again and again; memory or threads refused.
+/// effect, or lost again and again; memory or threads refused; this process was asked to end
+/// ([`corecast_wire::ending`]) before a pair of each class was measured.
 ///
 /// # Cost
 ///
@@ -94,11 +96,22 @@ pub fn pairwise_with(
     config: &Config,
     machine: &Machine,
     measurer: &mut impl Measurer,
+    progress: impl FnMut(Progress),
+) -> Result<Measurement, ProbeError> {
+    pairwise_until(config, machine, measurer, progress, ending::is_asked)
+}
+
+/// Measures until `stop` returns true, which is called before each pair.
+fn pairwise_until(
+    config: &Config,
+    machine: &Machine,
+    measurer: &mut impl Measurer,
     mut progress: impl FnMut(Progress),
+    stop: impl Fn() -> bool,
 ) -> Result<Measurement, ProbeError> {
     let pus = config.checked(machine)?;
-    let sampled = pus.len() > config.sample_above_threads;
-    let schedule = if sampled {
+    let mut sampled = pus.len() > config.sample_above_threads;
+    let mut schedule = if sampled {
         Schedule::by_class(machine, &pus, config.sample_pairs_per_class)
     } else {
         Schedule::all(pus.len())
@@ -108,9 +121,30 @@ pub fn pairwise_with(
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
     let start = Instant::now();
-    let measured = measure(config, &pus, &schedule, measurer, start, &mut progress)?;
+    let measured = measure(
+        config,
+        &pus,
+        &schedule,
+        measurer,
+        start,
+        &mut progress,
+        &stop,
+    )?;
     let elapsed = start.elapsed();
     let n = pus.len();
+    let mut notes = measurer.notes();
+    let (done, total) = (measured.len(), schedule.pairs.len());
+    if done < total {
+        // Pairs that were not reached are filled in, as in a schedule that leaves them out.
+        schedule = Schedule::by_class(machine, &pus, 1);
+        if !fill::suffices(n, &schedule, &measured) {
+            return Err(ProbeError::Interrupted { done, total });
+        }
+        sampled = true;
+        notes.push(format!(
+            "interrupted after {done} of {total} pairs: the others have the median of their class"
+        ));
+    }
     let costs = |quantity: fn(&crate::PairCosts) -> crate::Estimate| {
         fill::costs(n, &schedule, &measured, quantity)
     };
@@ -140,7 +174,7 @@ pub fn pairwise_with(
         batch: config.batch,
         began_unix_seconds,
         elapsed,
-        notes: measurer.notes(),
+        notes,
     })
 }
 
@@ -151,12 +185,16 @@ fn measure(
     measurer: &mut impl Measurer,
     start: Instant,
     progress: &mut impl FnMut(Progress),
+    stop: &impl Fn() -> bool,
 ) -> Result<MeasuredPairs, ProbeError> {
     let total = schedule.pairs.len();
     let pair_time = config.pair_time(total);
     let mut measured = MeasuredPairs::with_capacity(total);
     progress(Progress::new(0, total, Duration::ZERO, pair_time));
     for (done, &(i, j)) in schedule.pairs.iter().enumerate() {
+        if stop() {
+            break;
+        }
         let costs = measurer.measure(&pus[i], &pus[j], pair_time)?;
         measured.insert((i, j), costs);
         progress(Progress::new(done + 1, total, start.elapsed(), pair_time));

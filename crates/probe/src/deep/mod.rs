@@ -47,7 +47,7 @@ use std::time::{Duration, Instant};
 
 use corecast_model::Machine;
 use corecast_model::deep::{Clock, Deep, SCHEMA};
-use corecast_wire::microbench;
+use corecast_wire::{ending, microbench};
 
 use crate::calendar::now_utc;
 use crate::run::Progress;
@@ -103,7 +103,8 @@ const FIGURES_PER_PART: u32 = 6;
 /// Measures in depth the hardware threads of `config`, which are part of `machine`.
 ///
 /// `before` is the result of an earlier call: the parts that it left are measured now, and the rest is kept. Where it
-/// left nothing of the scope, the scope is measured anew. `part` is called before the first part and after each, with
+/// left nothing of the scope, the scope is measured anew. No part begins once this process was asked to end
+/// ([`corecast_wire::ending`]). `part` is called before the first part and after each, with
 /// all results so far.
 ///
 /// # Errors
@@ -179,7 +180,7 @@ pub fn deep(
     };
     part(progress(0), &found);
     for (done, &task) in ahead.iter().enumerate() {
-        if start.elapsed() >= config.time_limit {
+        if start.elapsed() >= config.time_limit || ending::is_asked() {
             break;
         }
         let mut measuring = Measuring {

@@ -225,3 +225,34 @@ fn receive_by_one_way_is_never_below_a_lone_receive() {
     let receive = m.receive_on(Basis::OneWay);
     assert_eq!(receive.ns, m.receive_alone.ns);
 }
+
+/// Stops after some pairs: what is missing is filled in once a pair of each class is known.
+#[test]
+fn an_interrupted_measurement_is_filled_in_or_refused() {
+    let machine = synthetic("package:2 core:2 pu:1")
+        .unwrap()
+        .machine()
+        .clone();
+    let config = Config::whole(&machine);
+    let until = |most: usize| {
+        let calls = std::cell::Cell::new(0);
+        let stop = || calls.replace(calls.get() + 1) >= most;
+        pairwise_until(&config, &machine, &mut Fake::new(&machine), |_| (), stop)
+    };
+    let whole = until(usize::MAX).unwrap();
+    assert!(!whole.sampled);
+    let error = until(1).unwrap_err().to_string();
+    assert!(error.contains("interrupted after 1 of 12 pairs"), "{error}");
+    let filled = (2..12).filter_map(|most| Some((most, until(most).ok()?)));
+    let filled: Vec<(usize, Measurement)> = filled.collect();
+    assert!(filled.iter().any(|(most, _)| *most < 12), "never enough");
+    for (most, part) in filled {
+        assert!(part.sampled);
+        assert_eq!(
+            part.measured_pairs.iter().filter(|&&pair| pair).count(),
+            most
+        );
+        assert!(part.notes[1].contains(&format!("interrupted after {most} of 12 pairs")));
+        assert_eq!(part.to_machine_file().unwrap().threads(), whole.threads);
+    }
+}
