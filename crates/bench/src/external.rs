@@ -19,21 +19,28 @@
 //! exit, by printing no result, or by taking longer than its limit, upon
 //! which its whole process group is killed.
 
+use crate::scratch::Scratch;
 use crate::sized::RankTimes;
-use rustix::process::{Pid, Signal, kill_process_group};
+use corecast_wire::ending;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// Time that one launch may take unless set otherwise.
 pub const LIMIT: Duration = Duration::from_secs(20);
+
+/// How often a wait for a program looks whether this process was asked to end: seldom enough not to disturb it.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Time that a program has to end after it was asked to.
+const FAREWELL: Duration = Duration::from_millis(200);
 
 /// First word of the line that carries the result.
 const KEY: &str = "ns_per_op";
@@ -58,7 +65,7 @@ pub struct External {
     pub limit: Duration,
     /// Format of what it prints.
     pub print: Print,
-    home: Option<Arc<TempDir>>,
+    home: Option<Arc<Scratch>>,
 }
 
 /// Format of what a program prints.
@@ -96,6 +103,9 @@ pub enum ExternalError {
     /// The program took too long and was killed.
     #[error("not done after {0:?}: killed")]
     TimedOut(Duration),
+    /// This process was asked to end, and the program was killed.
+    #[error("interrupted")]
+    Interrupted,
     /// The program failed.
     #[error("ended with {status}: {stderr}")]
     Failed {
@@ -130,7 +140,7 @@ impl External {
     }
 
     /// Keeps the folder that the program lies in until the last clone is gone.
-    pub(crate) fn keep(&mut self, home: Arc<TempDir>) {
+    pub(crate) fn keep(&mut self, home: Arc<Scratch>) {
         self.home = Some(home);
     }
 
@@ -154,13 +164,14 @@ impl External {
         for key in &self.environment_removed {
             command.env_remove(key);
         }
-        let mut child = command
+        command
             .args(&self.arguments)
             .envs(self.environment.iter().map(|(k, v)| (k, v)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
+            .process_group(0);
+        let mut child = ending::not_outliving(&mut command, Signal::TERM)
             .spawn()
             .map_err(|source| ExternalError::Launch {
                 program: self.program.display().to_string(),
@@ -173,7 +184,10 @@ impl External {
         let texts = receive(&stdout, deadline).zip(receive(&stderr, deadline));
         let Some((stdout, stderr)) = texts else {
             kill_group(&mut child);
-            return Err(ExternalError::TimedOut(self.limit));
+            return Err(match ending::is_asked() {
+                true => ExternalError::Interrupted,
+                false => ExternalError::TimedOut(self.limit),
+            });
         };
         let Some(status) = wait(&mut child, deadline) else {
             kill_group(&mut child);
@@ -258,9 +272,17 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
     receiver
 }
 
+/// The text, unless the deadline passes or this process is asked to end before it has come.
 fn receive(texts: &Receiver<String>, deadline: Instant) -> Option<String> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    texts.recv_timeout(left).ok()
+    while !ending::is_asked() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match texts.recv_timeout(left.min(LOOK)) {
+            Ok(text) => return Some(text),
+            Err(RecvTimeoutError::Timeout) if left > LOOK => {}
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 /// Waits for a child that has closed its output and so is about to end.
@@ -274,13 +296,27 @@ fn wait(child: &mut Child, deadline: Instant) -> Option<std::process::ExitStatus
     }
 }
 
+/// Ends the program and all processes of its group: it may first remove what it has in `/dev/shm`.
 fn kill_group(child: &mut Child) {
     // The child is not reaped yet, so its number, which is the group's, cannot
     // have passed to another process. Both calls fail only if it has ended.
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::TERM);
+        // The child stays unreaped, so that the second signal meets the same group.
+        let deadline = Instant::now() + FAREWELL;
+        while Instant::now() < deadline && !has_ended(group) {
+            thread::sleep(Duration::from_millis(1));
+        }
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = child.wait();
+}
+
+/// Whether a child has ended; it stays unreaped.
+fn has_ended(pid: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(pid), options).is_ok_and(|status| status.is_some())
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::external::External;
 use crate::session::Session;
 use crate::sized::{RankTimes, Task};
 use crate::stats::Summary;
+use corecast_wire::ending;
 use std::fmt;
 use std::sync::Arc;
 use std::thread;
@@ -259,7 +260,8 @@ pub enum RaceError {
 }
 
 /// Races `entrants` on `placements`, one rank per placement, and returns when the
-/// stopping rule of `settings` says so.
+/// stopping rule of `settings` says so, or with the rounds so far when this process is
+/// asked to end ([`corecast_wire::ending`]).
 ///
 /// # Errors
 ///
@@ -359,6 +361,12 @@ pub fn run_decided(
         race.prepare(&mut progress);
         race.rounds(&mut progress, &mut decide);
     });
+    if ending::is_asked() {
+        let rounds = comparison.rounds;
+        let note =
+            format!("interrupted after {rounds} rounds: intervals are wider than they would be");
+        comparison.notes.push(note);
+    }
     Ok(comparison)
 }
 
@@ -397,6 +405,9 @@ impl Race<'_, '_> {
     fn prepare(&mut self, progress: &mut impl FnMut(Progress<'_>)) {
         let of = self.runners.len();
         for (index, runner) in self.runners.iter().enumerate() {
+            if ending::is_asked() {
+                return;
+            }
             let name = self.comparison.entries[index].name.clone();
             progress(Progress::Preparing {
                 name: &name,
@@ -429,6 +440,9 @@ impl Race<'_, '_> {
                 }
                 Runner::Process(_) | Runner::Absent => continue,
             };
+            if outcome.is_err() && ending::is_asked() {
+                return;
+            }
             match outcome {
                 Ok(batch) => self.comparison.entries[index].batch = batch,
                 Err(reason) => self.comparison.entries[index].fail(reason),
@@ -464,6 +478,9 @@ impl Race<'_, '_> {
     ) {
         for round in 0..self.settings.warm_up_rounds {
             for index in order(round, self.runners.len()) {
+                if ending::is_asked() {
+                    return;
+                }
                 self.sample(index);
             }
         }
@@ -483,6 +500,10 @@ impl Race<'_, '_> {
             let mut samples: Vec<Option<Sample>> = self.runners.iter().map(|_| None).collect();
             for index in order(round, self.runners.len()) {
                 samples[index] = self.sample(index);
+                // A round that is not whole would favour those that came first.
+                if ending::is_asked() {
+                    return;
+                }
             }
             let seen = samples.iter().map(|sample| Some(sample.as_ref()?.ns));
             let ruling = decide(&seen.collect::<Vec<_>>());
@@ -567,6 +588,9 @@ impl Race<'_, '_> {
                 .map_err(|e| e.to_string()),
             Runner::Absent => return None,
         };
+        if outcome.is_err() && ending::is_asked() {
+            return None;
+        }
         match outcome {
             Ok(sample) => {
                 entry.status = Status::Timed;

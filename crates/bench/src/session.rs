@@ -35,13 +35,13 @@ pub use launch::{FOLDER, Launch};
 pub use rank::serve;
 
 use crate::engine::Role;
+use crate::scratch::Scratch;
 use crate::sized::{Conditions, RankTimes, Stamp, Task, sum_of_maxima};
 use answer::RankAnswer;
 use corecast_model::Collective;
 use running::Running;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// Default limit of one order. A launch may always take this long.
 pub const LIMIT: Duration = Duration::from_secs(10);
@@ -62,7 +62,7 @@ pub struct Session {
     conditions: Conditions,
     role: Role,
     /// The folder of the program, kept until the session has ended.
-    _home: Option<Arc<TempDir>>,
+    _home: Option<Arc<Scratch>>,
     state: Mutex<SessionState>,
 }
 
@@ -123,7 +123,7 @@ impl Session {
         self.role
     }
 
-    pub(crate) fn keeping(mut self, home: Arc<TempDir>) -> Session {
+    pub(crate) fn keeping(mut self, home: Arc<Scratch>) -> Session {
         self._home = Some(home);
         self
     }
@@ -239,7 +239,7 @@ impl Session {
                 Ok(answers)
             }
             // The ranks are out of step now; dropping `running` ends them.
-            Err(error @ SessionError::Wrong(_)) => Err(error),
+            Err(error @ (SessionError::Wrong(_) | SessionError::Interrupted)) => Err(error),
             Err(error) => {
                 state.kills += 1;
                 Err(error)

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const PROGRAM: SourceFile = ("collectives.c", include_str!("mpi/collectives.c"));
+const GUARD: SourceFile = ("guard.h", include_str!("mpi/guard.h"));
 const SETTINGS: &str = include_str!("mpi/settings.txt");
 
 /// One implementation of MPI, and how to build and start programs with it.
@@ -101,7 +102,7 @@ impl Mpi {
             sessions: Vec::new(),
             absent: Vec::new(),
         };
-        let workshop = match Workshop::open(&[PROGRAM]) {
+        let workshop = match Workshop::open(&[PROGRAM, GUARD]) {
             Ok(workshop) => workshop,
             Err(reason) => {
                 mpi.absent = FLAVOURS.map(|f| (f.name, reason.clone())).into();

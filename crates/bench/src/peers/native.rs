@@ -23,6 +23,7 @@ use crate::race::Entrant;
 use std::ffi::OsString;
 use std::path::Path;
 
+const ENDING: SourceFile = ("ending.h", include_str!("native/ending.h"));
 const MEASURE: SourceFile = ("measure.h", include_str!("native/measure.h"));
 const OMP: SourceFile = ("omp_barrier.c", include_str!("native/omp_barrier.c"));
 const PARALLEL: SourceFile = ("omp_parallel.c", include_str!("native/omp_parallel.c"));
@@ -62,7 +63,7 @@ const STD_RECIPES: &[Recipe] = &[
 pub fn barriers(placements: &[CpuPlacement], selection: Selection) -> Vec<Entrant<'static>> {
     let mut entrants = Vec::new();
     let team = ProgramThreads::of(placements);
-    let workshop = match Workshop::open(&[MEASURE, OMP, STD]) {
+    let workshop = match Workshop::open(&[ENDING, MEASURE, OMP, STD]) {
         Ok(workshop) => workshop,
         Err(reason) => {
             let names = ["gomp", "libomp", "C++ std::barrier"];
@@ -96,7 +97,7 @@ pub fn barriers(placements: &[CpuPlacement], selection: Selection) -> Vec<Entran
 pub fn forks(placements: &[CpuPlacement], selection: Selection) -> Vec<Entrant<'static>> {
     let team = ProgramThreads::of(placements);
     let mut entrants = Vec::new();
-    let workshop = match Workshop::open(&[MEASURE, PARALLEL]) {
+    let workshop = match Workshop::open(&[ENDING, MEASURE, PARALLEL]) {
         Ok(workshop) => workshop,
         Err(reason) => {
             let names = ["gomp", "libomp"];
@@ -306,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_workshop_lasts_as_long_as_its_programs() {
-        let workshop = Workshop::open(&[MEASURE, OMP, STD]).unwrap();
+        let workshop = Workshop::open(&[ENDING, MEASURE, OMP, STD]).unwrap();
         let path = workshop.directory().path().to_owned();
         let team = ProgramThreads::of(&cpu_placement::free(2));
         let external = team.external(&workshop, "x", String::new(), Path::new("x"));

@@ -1,10 +1,11 @@
 //! Builds programs of peers when they are needed.
 
+use crate::scratch::Scratch;
+use corecast_wire::ending;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use tempfile::TempDir;
 
 /// Name and text of a source file.
 pub(super) type SourceFile = (&'static str, &'static str);
@@ -15,13 +16,13 @@ pub(super) type Recipe = &'static [&'static str];
 /// A temporary folder with the sources and programs, removed with the last
 /// entrant that needs it.
 pub(super) struct Workshop {
-    directory: Arc<TempDir>,
+    directory: Arc<Scratch>,
 }
 
 impl Workshop {
     /// Creates a folder with `sources`.
     pub(super) fn open(sources: &[SourceFile]) -> Result<Workshop, String> {
-        let directory = tempfile::Builder::new().prefix("corecast-peers-").tempdir();
+        let directory = Scratch::new("corecast-peers-");
         let directory = directory.map_err(|e| format!("no temporary folder: {e}"))?;
         for (name, text) in sources {
             fs::write(directory.path().join(name), text)
@@ -33,7 +34,7 @@ impl Workshop {
     }
 
     /// The folder, which lasts until the last handle is dropped.
-    pub(super) fn directory(&self) -> Arc<TempDir> {
+    pub(super) fn directory(&self) -> Arc<Scratch> {
         Arc::clone(&self.directory)
     }
 
@@ -49,6 +50,9 @@ impl Workshop {
         let program = self.directory.path().join(name);
         let mut trouble = "no compiler".to_owned();
         for recipe in recipes {
+            if ending::is_asked() {
+                return Err("interrupted".to_owned());
+            }
             let (compiler, arguments) = (recipe[0], &recipe[1..]);
             let output = Command::new(compiler)
                 .current_dir(self.directory.path())

@@ -17,6 +17,9 @@ pub enum SessionError {
     /// The order took too long; all processes were killed.
     #[error("not done after {0:?}: killed")]
     TimedOut(Duration),
+    /// This process was asked to end.
+    #[error("interrupted")]
+    Interrupted,
     /// A process ended or cannot be understood.
     #[error("{what}: {said}")]
     Lost {

@@ -4,6 +4,9 @@ use super::answer::{self, RankAnswer, Trouble};
 use super::error::SessionError;
 use super::launch::{FOLDER, Launch};
 use super::processes;
+use crate::scratch::Scratch;
+use corecast_wire::ending;
+use rustix::process::Signal;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -12,14 +15,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// The processes of a session, which wait for orders. They end when it is dropped.
 #[derive(Debug)]
 pub(super) struct Running {
     child: Child,
     ranks: Vec<RunningRank>,
-    folder: TempDir,
+    folder: Scratch,
     /// Whether all ranks wait for an order.
     sound: bool,
 }
@@ -33,6 +35,9 @@ struct RunningRank {
 /// Name of the file in the session's folder that gets the output of the processes.
 const LOG: &str = "log";
 
+/// How often a wait for an answer looks whether this process was asked to end.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Time that processes have to end on their own, and again after a signal.
 const FAREWELL: Duration = Duration::from_secs(3);
 
@@ -43,10 +48,7 @@ impl Running {
             program: launch.program.display().to_string(),
             source,
         };
-        let folder = tempfile::Builder::new()
-            .prefix("corecast-session-")
-            .tempdir()
-            .map_err(failed)?;
+        let folder = Scratch::new("corecast-session-").map_err(failed)?;
         let listener = UnixListener::bind(folder.path().join("socket")).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let child = start(launch, folder.path()).map_err(failed)?;
@@ -82,6 +84,9 @@ impl Running {
                             said: self.said(),
                         });
                     }
+                    if ending::is_asked() {
+                        return Err(SessionError::Interrupted);
+                    }
                     if Instant::now() >= deadline {
                         return Err(SessionError::TimedOut(limit));
                     }
@@ -114,9 +119,13 @@ impl Running {
         let mut answers = Vec::new();
         for at in 0..self.ranks.len() {
             let stream = &mut self.ranks[at].stream;
-            let answer = patient(stream.get_ref(), deadline)
+            let answer = begun(stream, deadline)
+                .and_then(|()| patient(stream.get_ref(), deadline))
                 .map_err(Trouble::Stream)
                 .and_then(|()| answer::read(stream));
+            if answer.is_err() && ending::is_asked() {
+                return Err(SessionError::Interrupted);
+            }
             answers.push(answer.map_err(|trouble| match trouble {
                 Trouble::Said(error) => error,
                 Trouble::Stream(e) if e.kind() == io::ErrorKind::WouldBlock => {
@@ -185,7 +194,7 @@ impl Running {
 
 /// Whether `pid` is still a process of the session, since the number may have passed to another
 /// one. A rank has the folder among its arguments.
-fn ours(pid: i32, folder: &TempDir) -> bool {
+fn ours(pid: i32, folder: &Scratch) -> bool {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let path = folder.path().as_os_str().as_encoded_bytes();
     line.split(|byte| *byte == 0).any(|word| word == path)
@@ -208,14 +217,28 @@ fn start(launch: &Launch, folder: &Path) -> io::Result<Child> {
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log)
-        .process_group(0)
-        .spawn()
+        .process_group(0);
+    // A starter ends its ranks, and removes what they have in /dev/shm, before it obeys.
+    ending::not_outliving(&mut command, Signal::TERM).spawn()
 }
 
 /// Lets reads of `stream` wait no longer than until `deadline`.
 fn patient(stream: &UnixStream, deadline: Instant) -> io::Result<()> {
     let left = deadline.saturating_duration_since(Instant::now());
     stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))
+}
+
+/// Waits for the first byte of an answer: no longer than until `deadline`, or until this process is asked to end.
+fn begun(stream: &mut BufReader<UnixStream>, deadline: Instant) -> io::Result<()> {
+    while !ending::is_asked() {
+        patient(stream.get_ref(), deadline.min(Instant::now() + LOOK))?;
+        match stream.fill_buf() {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline => {}
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            other => return other.map(drop),
+        }
+    }
+    Err(io::ErrorKind::WouldBlock.into())
 }
 
 /// Reads the first line of a rank, which tells its number and its process.

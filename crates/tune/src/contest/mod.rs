@@ -16,5 +16,5 @@ pub use error::ContestError;
 pub use forecasts::{Forecasts, Foreseen};
 pub use others::{fork_join, message};
 pub use plans::{Candidate, Contest, NO_PEERS, Others, Race, planned};
-pub use sized::{check_memory, race as race_sized};
+pub use sized::{available_bytes, check_memory, race as race_sized};
 pub use timed::Timed;

@@ -6,6 +6,7 @@ use corecast_bench::peers::Selection;
 use corecast_bench::{Comparison, Entrant, Progress, Settings, message, race};
 use corecast_model::Collective;
 use corecast_model::Machine;
+use corecast_wire::ending;
 
 use super::error::ContestError;
 use super::plans::Contest;
@@ -86,7 +87,9 @@ pub fn message(
     comparison
         .notes
         .push("one way: half of a round trip".to_owned());
-    if let (Some(before), Some(after)) = (before, probed()?) {
+    if !ending::is_asked()
+        && let (Some(before), Some(after)) = (before, probed()?)
+    {
         comparison.notes.push(format!(
             "the probe, of one message at a time: {before:.0} ns before this race, {after:.0} ns after it"
         ));

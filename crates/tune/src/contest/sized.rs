@@ -88,10 +88,7 @@ fn threads(
 /// [`ContestError::TooLarge`] if the buffers of all contestants need more than nine tenths of the available memory.
 pub fn check_memory(task: &Task) -> Result<()> {
     let need = task.footprint().saturating_mul(HOLDERS);
-    let Some(there) = fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| available(&text))
-    else {
+    let Some(there) = available_bytes() else {
         return Ok(());
     };
     if need > there / 10 * 9 {
@@ -102,6 +99,11 @@ pub fn check_memory(task: &Task) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// The available memory of this machine in bytes; `None` where the system does not say.
+pub fn available_bytes() -> Option<usize> {
+    available(&fs::read_to_string("/proc/meminfo").ok()?)
 }
 
 /// The available memory in bytes, from the text of `/proc/meminfo`.

@@ -16,6 +16,7 @@
  * nanoseconds; barriers and loose operations come as one pair, for all. End of file ends the program,
  * and so does an alarm, should an order take longer than SECONDS: nobody is left behind. */
 #define _GNU_SOURCE
+#include "guard.h"
 #include <errno.h>
 #include <limits.h>
 #include <mpi.h>
@@ -458,6 +459,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s DIR [PU,PU,...]\n", argv[0]);
     return 2;
   }
+  start_guard();
   alarm(60);
   fault = getenv("CORECAST_PEER_FAULT");
   int early = early_rank();
@@ -467,6 +469,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc > 2) pin(argv[2], rank);
   MPI_Barrier(MPI_COMM_WORLD);
+  note_shared();
   wire = socket(AF_UNIX, SOCK_STREAM, 0);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", argv[1]);

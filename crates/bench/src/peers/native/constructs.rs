@@ -2,7 +2,7 @@
 
 use super::super::Selection;
 use super::super::workshop::{SourceFile, Workshop};
-use super::{GOMP_RECIPES, LIBOMP_RECIPES, ProgramThreads, gomp, libomp};
+use super::{ENDING, GOMP_RECIPES, LIBOMP_RECIPES, ProgramThreads, gomp, libomp};
 use crate::cpu_placement::CpuPlacement;
 use crate::overheads::{Construct, DELAY_NS};
 use crate::race::Entrant;
@@ -25,7 +25,7 @@ impl NativeConstructs {
     ///
     /// Two compilations, about a second each.
     pub fn build(placements: &[CpuPlacement]) -> NativeConstructs {
-        let workshop = Workshop::open(&[CONSTRUCTS]);
+        let workshop = Workshop::open(&[ENDING, CONSTRUCTS]);
         let build = |name, recipes, remedy| match &workshop {
             Ok(workshop) => workshop.build(name, CONSTRUCTS, recipes, remedy),
             Err(reason) => Err(reason.clone()),

@@ -3,6 +3,7 @@
  *
  * The includer defines `pass`, which takes the calling thread through one
  * barrier of THREADS threads. */
+#include "ending.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,7 @@ static void measure(int rank) {
 }
 
 static void read_arguments(int argc, char **argv) {
+  end_tidily();
   threads = argc > 1 ? atoi(argv[1]) : 0;
   batch_ns = argc > 2 ? atoll(argv[2]) * 1000 : 0;
   if (threads < 1 || threads > THREADS_MAX || batch_ns < 1) {

@@ -3,6 +3,7 @@
  *   omp_constructs THREADS BATCH_US CONSTRUCT DELAY_NS
  *
  * prints the overhead with DELAY_NS added, so that it stands beside times that have a delay in them. */
+#include "ending.h"
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -159,6 +160,7 @@ static int64_t timed(void (*run)(int64_t), int64_t count) {
 }
 
 int main(int argc, char **argv) {
+  end_tidily();
   threads = argc > 1 ? atoi(argv[1]) : 0;
   batch_ns = argc > 2 ? atoll(argv[2]) * 1000 : 0;
   int64_t delay_ns = argc > 4 ? atoll(argv[4]) : 0;
