@@ -121,9 +121,10 @@ fn load<T>(path: Option<PathBuf>, read: impl FnOnce(&str) -> Result<T, String>) 
     let Some(path) = path else {
         return Stored::Absent;
     };
+    use io::ErrorKind::{NotADirectory, NotFound};
     let checked = match std::fs::read_to_string(&path) {
         Ok(text) => read(&text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Stored::Absent,
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Stored::Absent,
         Err(error) => Err(error.to_string()),
     };
     match checked {
