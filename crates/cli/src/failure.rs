@@ -5,10 +5,13 @@
 //! | 0 | success; also when the reader of a pipe left early |
 //! | 1 | a check that the user asked for failed |
 //! | 2 | unusable input: a bad option, file, machine, pattern, team |
+//! | 129, 130, 143 | interrupted by a signal before there was a result to show |
 
 use std::process::ExitCode;
 
 use anyhow::Error;
+
+use crate::interrupt;
 
 /// Exit code of a failed check.
 const FAILED_CHECK: u8 = 1;
@@ -29,7 +32,7 @@ pub(crate) fn report(error: &Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let _ = write_line(&format!("{error:#}"));
-    ExitCode::from(UNUSABLE)
+    interrupt::code().unwrap_or(ExitCode::from(UNUSABLE))
 }
 
 /// Reports a command line that clap refused, or prints the help or version, and returns the exit code.
@@ -61,18 +64,18 @@ fn write_line(message: &str) -> std::io::Result<()> {
 }
 
 /// `text` shortened and without control characters, since quoted input may contain an escape sequence that would
-/// recolour the terminal.
+/// recolour the terminal. Both ends stay: a message begins with what it quotes and ends with what is wrong with it.
 pub(crate) fn printable(text: &str) -> String {
-    const MOST: usize = 400;
-    let mut shown: String = text
-        .chars()
-        .take(MOST)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
-    if text.chars().nth(MOST).is_some() {
-        shown.push('…');
+    const FIRST: usize = 240;
+    const LAST: usize = 160;
+    let tame = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let count = text.chars().count();
+    if count <= FIRST + LAST {
+        return text.chars().map(tame).collect();
     }
-    shown
+    let first = text.chars().take(FIRST).map(tame);
+    let last = text.chars().skip(count - LAST).map(tame);
+    first.chain(['…']).chain(last).collect()
 }
 
 /// Whether the reader of standard output has closed the pipe.
@@ -92,6 +95,9 @@ mod tests {
     fn control_characters_and_endless_input_are_tamed() {
         assert_eq!(printable("a\u{1b}[31mb"), "a\u{fffd}[31mb");
         assert_eq!(printable(&"x".repeat(1000)).chars().count(), 401);
+        let long = format!("--root {}: no rank", "9".repeat(1000));
+        let shown = printable(&long);
+        assert!(shown.starts_with("--root 999") && shown.ends_with("9: no rank"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod team;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use options::Global;
 
@@ -38,7 +38,11 @@ use options::Global;
 /// Without a command: measures this machine, plans, races the best plans, and keeps what it found.
 #[derive(Debug, Parser)]
 #[command(name = "corecast", version)]
-#[command(after_help = "Exit codes: 0 success, 1 a check failed, 2 unusable input.")]
+#[command(after_help = "\
+Exit codes: 0 success, 1 a check failed, 2 unusable input; 128 and the number of the signal if one came before there was \
+a result.
+
+The first Ctrl-C or SIGTERM ends a measurement, a race or a search with what it has so far, the second one at once.")]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -71,6 +75,8 @@ enum Command {
     Run(commands::run::RunArgs),
     /// Check this machine, and a program, and say in plain words what to mend
     Doctor(commands::doctor::DoctorArgs),
+    /// Write the manual pages of all commands, and what bash, zsh and fish need to complete them
+    InstallDocs(commands::install_docs::InstallDocsArgs),
     /// The process that tries to read the memory of `doctor`
     #[command(hide = true)]
     DoctorReader(commands::doctor::ReaderArgs),
@@ -80,11 +86,50 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = command().try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return failure::report_usage(&error),
     };
-    let done = match &cli.command {
+    match run(&cli) {
+        Ok(code) => code,
+        Err(error) => failure::report(&error),
+    }
+}
+
+/// The command line, in which every option takes a negative number, so that its own check can refuse and name it.
+fn command() -> clap::Command {
+    fn with_negatives(command: clap::Command) -> clap::Command {
+        let takes_one = |arg: &clap::Arg| {
+            let least = arg.get_num_args().map_or(1, |range| range.min_values());
+            arg.get_action().takes_values() && !arg.is_positional() && least > 0
+        };
+        command
+            .mut_args(|arg| match takes_one(&arg) {
+                true => arg.allow_negative_numbers(true),
+                false => arg,
+            })
+            .mut_subcommands(with_negatives)
+    }
+    with_negatives(Cli::command())
+}
+
+/// Runs the command.
+fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
+    if let None
+    | Some(Command::Explain(_) | Command::Bench(_) | Command::Tune(_) | Command::Report(_)) =
+        &cli.command
+    {
+        // Teams read it, and what they would refuse must not be explained or raced as if it were not there.
+        corecast::rules::environment()?;
+    }
+    if let None
+    | Some(Command::Probe(_) | Command::Bench(_) | Command::Tune(_) | Command::Report(_)) =
+        &cli.command
+    {
+        interrupt::listen();
+    }
+    match &cli.command {
         None => commands::all::run(&cli.global, cli.quick),
         Some(_) if cli.quick => Err(anyhow::anyhow!(
             "--quick before a command: only the whole job knows it there, and bench behind its name"
@@ -99,21 +144,18 @@ fn main() -> ExitCode {
         Some(Command::Report(args)) => commands::report::run(&cli.global, args),
         Some(Command::Run(args)) => commands::run::run(&cli.global, args),
         Some(Command::Doctor(args)) => commands::doctor::run(&cli.global, args),
+        Some(Command::InstallDocs(args)) => {
+            commands::install_docs::run(&cli.global, args, command())
+        }
         Some(Command::DoctorReader(args)) => commands::doctor::reader(args),
         Some(Command::SessionRank(args)) => commands::bench::rank(&cli.global, args),
-    };
-    match done {
-        Ok(code) => code,
-        Err(error) => failure::report(&error),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn the_command_line_is_consistent() {
-        super::Cli::command().debug_assert();
+        super::command().debug_assert();
     }
 }

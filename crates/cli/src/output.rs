@@ -1,10 +1,15 @@
 //! Writes the output of commands: standard output, and files that the user named.
 
+use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use corecast::store::StoreError;
 use corecast_draw::{Depth, Screen};
 use serde::Serialize;
+
+use crate::failure;
 
 /// Columns and colours that standard output can show, by the terminal's width and by `NO_COLOR`, `CLICOLOR_FORCE`
 /// and `COLORTERM`.
@@ -46,6 +51,61 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_string(value)?;
     line.push('\n');
     print(&line)
+}
+
+/// Checks that at most one of `takers` takes standard output; each is an option as the user wrote it, and whether it
+/// takes it.
+///
+/// # Errors
+///
+/// Two of them do; the message names both.
+pub(crate) fn check_standard_output(takers: &[(&str, bool)]) -> Result<()> {
+    let mut taking = takers.iter().filter(|(_, takes)| *takes);
+    if let (Some((first, _)), Some((second, _))) = (taking.next(), taking.next()) {
+        bail!(
+            "{first} and {second}: standard output takes one of them, name a file for the other or leave it out"
+        );
+    }
+    Ok(())
+}
+
+/// Checks that a file can be written at `path`, so that what takes long is not done in vain. The file stays as it is,
+/// or absent.
+///
+/// # Errors
+///
+/// The path cannot be written; the message quotes it.
+pub(crate) fn check_writable(path: &str) -> Result<()> {
+    if path == "-" {
+        return Ok(());
+    }
+    let refused = || format!("cannot write {path:?}");
+    match std::fs::metadata(path) {
+        // To open a pipe would end its reader, or wait for one.
+        Ok(found) if !found.is_file() && !found.is_dir() => return Ok(()),
+        Ok(_) => drop(
+            File::options()
+                .append(true)
+                .open(path)
+                .with_context(refused)?,
+        ),
+        Err(_) => {
+            drop(File::create_new(path).with_context(refused)?);
+            std::fs::remove_file(path).with_context(refused)?;
+        }
+    }
+    Ok(())
+}
+
+/// Says where something was kept. If that failed it also warns, and the command goes on, since a result is worth
+/// printing all the same.
+pub(crate) fn kept(what: &str, saved: Result<PathBuf, StoreError>) -> String {
+    let sentence = match saved {
+        Ok(path) => return format!("{what}saved in {}", path.display()),
+        Err(error) => format!("{what}not saved: {error}"),
+    };
+    failure::warn(&sentence);
+    sentence
 }
 
 /// Writes `text` to the file at `path`, or to standard output for `-`.

@@ -10,6 +10,21 @@ use corecast_plan::placement;
 
 use corecast_model::words::ranges;
 
+/// The most ranks of a team that is run or explained here: as many as a machine may have hardware threads.
+pub(crate) const RANKS_MAX: usize = 4096;
+
+/// Checks the number of ranks that `option` asks for.
+///
+/// # Errors
+///
+/// The number is 0 or beyond [`RANKS_MAX`]; the message quotes it.
+pub(crate) fn check_ranks(option: &str, ranks: usize) -> Result<()> {
+    if !(1..=RANKS_MAX).contains(&ranks) {
+        bail!("{option} {ranks}: a team has from 1 to {RANKS_MAX} ranks");
+    }
+    Ok(())
+}
+
 /// The options that name a team.
 #[derive(Debug, Args)]
 pub(crate) struct TeamArgs {

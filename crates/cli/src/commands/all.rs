@@ -2,13 +2,12 @@
 //! operation, barriers also against peers, and saves costs and winners.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use corecast::choose::{Preferences, Races, choose_all};
-use corecast::store::{Store, StoreError, Stored};
+use corecast::store::{Store, Stored};
 use corecast_bench::contestant::PLANNED;
 use corecast_bench::peers::Selection;
 use corecast_bench::{Progress, Settings, comparison, table};
@@ -23,7 +22,7 @@ use serde::Serialize;
 use super::bench::extent;
 use crate::options::Global;
 use crate::planning::PlanReport;
-use crate::{failure, output, progress};
+use crate::{failure, interrupt, output, progress};
 use corecast_doctor::limits;
 use corecast_draw::machine;
 use corecast_draw::machine::nest;
@@ -70,7 +69,9 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
     let team = Members::new(&file, file.threads().to_vec())?;
     let mut chosen = by_model(&team)?;
     let mut races = Vec::new();
-    if team.threads.len() > 1 {
+    if interrupt::happened() {
+        notes.push("interrupted: nothing was raced".to_owned());
+    } else if team.threads.len() > 1 {
         races = race(&team, basis, quick, &mut chosen)?;
         notes.push(format!("broadcast, reduce, allreduce: {NO_PEERS}"));
     } else {
@@ -79,10 +80,12 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
             team.threads[0]
         ));
     }
-    if let (false, Some(measured)) = (races.is_empty(), &measurement) {
+    if interrupt::happened() {
+        notes.push("profile not saved: interrupted".to_owned());
+    } else if let (false, Some(measured)) = (races.is_empty(), &measurement) {
         let profile = profile(machine, measured.when(), &team, &races);
         let saved = Store::standard().save_profile(machine, &profile);
-        notes.push(kept("profile", saved));
+        notes.push(output::kept("profile ", saved));
     }
     let found = Found {
         machine,
@@ -111,19 +114,6 @@ fn by_model(team: &Members) -> Result<Vec<Timed>> {
     Ok(plans.collect::<Result<_, _>>()?)
 }
 
-/// A note that says where something was saved. If saving failed it also warns, and the command goes on, since the
-/// results are worth printing all the same.
-fn kept(what: &str, saved: Result<PathBuf, StoreError>) -> String {
-    match saved {
-        Ok(path) => format!("{what} saved in {}", path.display()),
-        Err(error) => {
-            let sentence = format!("{what} not saved: {error}");
-            failure::warn(&sentence);
-            sentence
-        }
-    }
-}
-
 /// The machine with measured costs, or with the literature's costs and a note where it cannot be measured.
 fn measure(
     machine: &Machine,
@@ -148,14 +138,18 @@ fn measure(
         Ok(measurement) => {
             let file =
                 measure::with_calls(&measurement, Basis::OneWay, &Collective::WITH_ALGORITHMS)?;
+            notes.extend(measurement.notes.iter().cloned());
+            if interrupt::happened() {
+                notes.push("costs not saved: interrupted".to_owned());
+                return Ok((file, CostBasis::Measured, Some(measurement)));
+            }
             let store = Store::standard();
             let file = measure::with_waits(file, Some(&store))?;
-            notes.extend(measurement.notes.iter().cloned());
             let saved = store.save_machine(&file);
-            notes.push(kept("costs", saved));
+            notes.push(output::kept("costs ", saved));
             Ok((file, CostBasis::Measured, Some(measurement)))
         }
-        Err(error) if error.is_environment() => {
+        Err(error) if error.is_environment() || interrupt::happened() => {
             notes.push(format!(
                 "costs by class of proximity from the literature are used: {error}"
             ));
@@ -179,6 +173,9 @@ fn race(team: &Members, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> 
     let mut before = 0.0;
     let mut races: Vec<Race> = Vec::new();
     for collective in PLANNED {
+        if interrupt::happened() {
+            break;
+        }
         let settings = settings(quick, collective);
         let own = budget(&collective);
         let mut step = |step: Progress<'_>| {
@@ -213,7 +210,9 @@ fn race(team: &Members, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> 
                 contest.race_among(collective, only, &settings, &mut step)?
             }
         };
-        races.push(race);
+        if race.comparison.rounds > 0 || !interrupt::happened() {
+            races.push(race);
+        }
         before += own;
         // Only barriers have peers, which one note says instead of one in each table.
         contest.peers = None;

@@ -43,6 +43,11 @@ const CSV_HEADER: &str = "schema,pu,core,numa_node,package,l1d_bytes,l2_bytes,l3
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &TopoArgs) -> Result<ExitCode> {
+    output::check_standard_output(&[
+        ("--svg -", args.svg.as_deref() == Some("-")),
+        ("--csv", args.csv),
+        ("--json", global.json),
+    ])?;
     let source = source::open(global.machine.as_deref())?;
     let machine = source.file.machine();
     let [send, receive] = Grid::of_costs(&source.file, source.file.threads());

@@ -216,7 +216,7 @@ pub(crate) fn root(text: &str) -> Result<RootChoice> {
         "auto" => Ok(RootChoice::Auto),
         "smelt" => Ok(RootChoice::Smelt),
         rank => rank.parse().map(RootChoice::Rank).map_err(|_| {
-            anyhow!("root {rank:?} is neither auto, nor smelt, nor a rank, a whole number from 0")
+            anyhow!("--root {rank:?} is neither auto, nor smelt, nor a rank, a whole number from 0")
         }),
     }
 }

@@ -1,12 +1,16 @@
 //! The `corecast` command from outside, one module for each subcommand.
 
+mod absurd;
 mod all;
 mod bench;
 mod common;
+mod contradictions;
 mod doctor;
 mod errors;
 mod explain;
 mod explain_at_size;
+mod install_docs;
+mod interrupt;
 mod plan;
 mod probe;
 mod report;

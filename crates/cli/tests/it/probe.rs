@@ -154,8 +154,54 @@ fn probes_that_cannot_be_made() {
         ),
         (&["--coherence", "--csv"], "--csv"),
         (&["--deep", "--threads", "65000"], "65000"),
+        (&["--threads", "0"], "--threads \"0\""),
+        (&["--subset", "1"], "--subset 1"),
+        (&["--deep", "--threads", "0"], "--threads \"0\""),
+        (&["--output", "/nonexistent/x.json"], "/nonexistent/x.json"),
+        (
+            &["--deep", "--output", "/nonexistent/x.json"],
+            "/nonexistent/x.json",
+        ),
+        (&["--svg", "/nonexistent/x.svg"], "/nonexistent/x.svg"),
     ] {
         let line = corecast(&[&["probe"], args].concat()).refusal();
         assert!(line.contains(quoted), "{args:?}: {line}");
+    }
+}
+
+/// What cannot be measured is no reason to write a file, and a file that is there stays as it is.
+#[test]
+fn a_refused_probe_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.json");
+    let name = path.to_str().unwrap();
+    corecast(&["probe", "--threads", "0", "--output", name]).refusal();
+    assert!(!path.exists());
+    std::fs::write(&path, "mine").unwrap();
+    corecast(&["probe", "--output", name, "--svg", "/nonexistent/x.svg"]).refusal();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    corecast(&["probe", "--output", folder.path().to_str().unwrap()]).refusal();
+}
+
+/// A cache that cannot be written costs no measurement: the result is printed, and one line says that it was not kept.
+#[test]
+fn a_measurement_that_cannot_be_kept_is_shown() {
+    for args in [
+        &["probe", "--time-limit", "2"][..],
+        &["probe", "--time-limit", "2", "--json"],
+        &["probe", "--coherence", "--time-limit", "1"],
+        &["tune", "--op", "barrier", "--budget", "1", "--ranks", "2"],
+    ] {
+        let run = corecast_in(std::path::Path::new("/dev/null/cache"), args);
+        let said = run.stderr();
+        assert_eq!(run.output.status.code(), Some(0), "{args:?}: {said}");
+        let shown = String::from_utf8_lossy(&run.output.stdout);
+        assert!(shown.lines().count() >= 1, "{args:?}: {shown}");
+        if said.contains("cannot be measured") || said.contains("cannot be told apart") {
+            println!("SKIPPED: {said}");
+            continue;
+        }
+        assert_eq!(said.lines().count(), 1, "{args:?}: {said}");
+        assert!(said.contains("not saved"), "{args:?}: {said}");
     }
 }

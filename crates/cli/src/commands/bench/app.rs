@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use corecast::{WaitConfig, WaitCosts};
 use corecast_bench::apps::streamcluster::Problem;
 use corecast_bench::apps::{Means, OverBarrier, Provider, Run, Teams};
@@ -10,6 +10,7 @@ use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::{Role, Settings, peers};
 use corecast_model::Collective;
 
+use super::races::has_rounds;
 use crate::options::Global;
 use crate::{failure, output, progress};
 use corecast_tune::contest::{Candidate, Contest};
@@ -29,6 +30,10 @@ pub(super) fn run(
         bar.race("streamcluster", 0.0, 1.0, step);
     })?;
     bar.finish();
+    ensure!(
+        has_rounds(&run.comparison),
+        "interrupted before a round of the race was done"
+    );
     let report = run.report();
     match global.json {
         true => output::json(&report)?,

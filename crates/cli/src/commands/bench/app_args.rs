@@ -1,6 +1,6 @@
 //! Arguments of `corecast bench --app`.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use corecast_bench::apps::streamcluster::Problem;
 
@@ -51,9 +51,13 @@ impl AppArgs {
             },
             false => Problem::default(),
         };
+        let points = self.points.unwrap_or(usual.points);
+        if let Some(chunk) = self.chunk.filter(|&chunk| chunk > points) {
+            bail!("--chunk {chunk}: the stream has {points} points, choose from 1 to {points}");
+        }
         let most = self.centres.unwrap_or(usual.centres_max);
         let problem = Problem {
-            points: self.points.unwrap_or(usual.points),
+            points,
             dimensions: self.dim.unwrap_or(usual.dimensions),
             centres_min: most.div_ceil(2),
             centres_max: most,

@@ -21,9 +21,9 @@ pub(crate) struct BenchArgs {
     pub(super) op: OpArg,
 
     /// Bytes of a block of data, multiples of 8 such as 8,512,4K,1M or 8..16M; a barrier has none.
-    /// A block is what each rank gives or gets, in an alltoall what it gives each other one
-    #[arg(long, value_name = "LIST", default_value = "8")]
-    pub(super) size: String,
+    /// A block is what each rank gives or gets, in an alltoall what it gives each other one [default: 8]
+    #[arg(long, value_name = "LIST")]
+    pub(super) size: Option<String>,
 
     /// Ranks, laid round-robin over the threads; more of them than threads share these [default: one for each thread]
     #[arg(long, value_name = "N")]
@@ -50,14 +50,14 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_enum, default_value_t = Sync::Strict)]
     pub(super) sync: Sync,
 
-    /// How the ranks start an operation with data together
-    #[arg(long, value_enum, default_value_t = StartArg::Auto)]
-    pub(super) start: StartArg,
+    /// How the ranks start an operation with data together [default: auto]
+    #[arg(long, value_enum)]
+    pub(super) start: Option<StartArg>,
 
     /// warm; cold: each rank goes through twice its core's caches before each operation with data; or
-    /// through that many bytes, such as 64M
-    #[arg(long, value_name = "STATE", default_value = "warm")]
-    pub(super) cache: String,
+    /// through that many bytes, such as 64M [default: warm]
+    #[arg(long, value_name = "STATE")]
+    pub(super) cache: Option<String>,
 
     /// Percent of the median that its interval may reach to either side when an entrant is done
     #[arg(long, value_name = "PERCENT")]
@@ -120,6 +120,45 @@ impl Limits {
             },
             ..settings
         }
+    }
+}
+
+impl BenchArgs {
+    /// Whether the threads stay where the operating system puts them, and only there.
+    pub(super) fn is_unpinned(&self) -> bool {
+        self.unpinned || self.pinning == Pinning::Unpinned
+    }
+
+    /// Checks that no option is given which the races would ignore.
+    ///
+    /// # Errors
+    ///
+    /// An option is only for operations with data, or for collectives, and none is raced; the message names it.
+    pub(super) fn check(&self) -> Result<()> {
+        let name = self.op.name();
+        let given = [
+            ("--size", self.size.is_some()),
+            ("--start", self.start.is_some()),
+            ("--cache", self.cache.is_some()),
+        ];
+        let collectives = self.op.operations();
+        if collectives.iter().all(|&op| op == Collective::Barrier)
+            && let Some((option, _)) = given.iter().find(|(_, given)| *given)
+        {
+            bail!("{option}: {name} carries no blocks of data, leave one of them out");
+        }
+        if self.op == OpArg::ForkJoin && self.probe {
+            bail!("--probe: nothing is simulated for {name}, leave one of them out");
+        }
+        if self.op == OpArg::Message && !self.patterns.is_empty() {
+            bail!("--patterns: a message takes no plan, leave it or --op message out");
+        }
+        if self.probe && self.is_unpinned() {
+            bail!(
+                "--probe: threads that are not pinned have no place in a model, leave one of --probe and --pinning unpinned out"
+            );
+        }
+        Ok(())
     }
 }
 

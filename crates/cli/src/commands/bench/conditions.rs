@@ -6,6 +6,7 @@ use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::sized::{self, Conditions, Start};
 use corecast_collectives::Plans;
 use corecast_model::{CacheKind, Machine};
+use corecast_tune::contest::available_bytes;
 
 use crate::sizes;
 
@@ -37,6 +38,7 @@ pub(super) fn find(
     plans: impl FnOnce() -> Result<Plans>,
 ) -> Result<(Conditions, Option<String>)> {
     let bytes = cold_bytes(cache, machine, placements)?;
+    check_walk(cache, bytes, placements.len())?;
     let (start, reason) = match start {
         StartArg::Window if oversubscribed => bail!(
             "--start window: ranks that share hardware threads cannot all watch the clock: use --start barrier, or as many --ranks as threads"
@@ -68,6 +70,28 @@ fn cold_bytes(cache: &str, machine: &Machine, placements: &[CpuPlacement]) -> Re
             ),
         },
     }
+}
+
+/// The most bytes that a rank goes through: several times the largest cache of today.
+const WALK_MAX: usize = 4 << 30;
+
+/// Teams of one race that go through memory of their own: pinned threads and others, processes, settings of MPI.
+const WALKERS: usize = 8;
+
+/// Checks that `bytes` for each of `ranks` ranks are within reason, and there.
+fn check_walk(cache: &str, bytes: usize, ranks: usize) -> Result<()> {
+    if bytes > WALK_MAX {
+        bail!("--cache {cache:?}: each rank goes through at most {WALK_MAX} bytes");
+    }
+    let need = bytes.saturating_mul(ranks).saturating_mul(WALKERS);
+    if let Some(there) = available_bytes().filter(|there| need > there / 10 * 9) {
+        bail!(
+            "--cache {cache:?}: the ranks of all entrants would go through {} MiB, and {} MiB are free: name fewer bytes",
+            need >> 20,
+            there >> 20
+        );
+    }
+    Ok(())
 }
 
 /// Bytes of the caches that only one core uses, for the core of `placements` that has the most.

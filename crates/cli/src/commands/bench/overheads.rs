@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use corecast::WaitCosts;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::overheads::{self, Construct, Delay, Report};
@@ -10,8 +10,9 @@ use corecast_bench::peers::NativeConstructs;
 use corecast_bench::{Progress, Role, Settings};
 
 use super::app::{providers, winner};
+use super::races::has_rounds;
 use crate::options::Global;
-use crate::{failure, output, progress};
+use crate::{failure, interrupt, output, progress};
 use corecast_tune::contest::Contest;
 
 /// Races all constructs.
@@ -32,6 +33,9 @@ pub(super) fn run(
         if construct == Construct::Critical && native.is_none() {
             continue;
         }
+        if interrupt::happened() {
+            break;
+        }
         let (providers, native) = (
             providers(contest, waits, &winner, placements)?,
             native.as_ref(),
@@ -40,9 +44,15 @@ pub(super) fn run(
         let race = overheads::race(
             construct, delay, placements, settings, providers, native, step,
         )?;
-        races.push((construct, race));
+        if has_rounds(&race) {
+            races.push((construct, race));
+        }
     }
     bar.finish();
+    ensure!(
+        !races.is_empty(),
+        "interrupted before a round of a race was done"
+    );
     let mut report = Report::of(&races);
     if cpu_placement::oversubscribed(placements) {
         report.say("ranks share PUs: delays of several ranks run one after the other and count as overhead");

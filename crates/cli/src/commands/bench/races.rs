@@ -20,7 +20,10 @@ use super::laid::{contest, laid};
 use super::op::OpArg;
 use super::{conditions, processes};
 use crate::options::{Global, Sync};
-use crate::{progress, sizes, source};
+use crate::{interrupt, progress, sizes, source};
+
+/// The blocks of data where none are asked for, in bytes.
+const SIZE: &str = "8";
 
 /// Largest block in bytes. MPI counts elements with 31 bits, and larger blocks measure only memory.
 const SIZE_MAX: usize = 1 << 30;
@@ -37,7 +40,8 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
     if let Some(machine) = &global.machine {
         bail!("bench measures this machine, not {machine:?}: leave -i out");
     }
-    let sizes = sizes::parse(&args.size)?;
+    args.check()?;
+    let sizes = sizes::parse(args.size.as_deref().unwrap_or(SIZE))?;
     let unfit = |size: &&usize| !size.is_multiple_of(ELEMENT_BYTES) || **size > SIZE_MAX;
     if let Some(size) = sizes.iter().find(unfit) {
         bail!("--size {size}: multiples of {ELEMENT_BYTES} up to {SIZE_MAX} are needed");
@@ -65,12 +69,12 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
         .all(|task| task.operation == Collective::Barrier)
     {
         true => StartArg::Barrier,
-        false => args.start,
+        false => args.start.unwrap_or(StartArg::Auto),
     };
     let (conditions, chosen) = match back_to_back {
         Some(conditions) => (conditions, None),
         None => conditions::find(
-            (start, &args.cache),
+            (start, args.cache.as_deref().unwrap_or("warm")),
             contest.oversubscribed(),
             &placements,
             source.file.machine(),
@@ -92,6 +96,9 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
     let bar = progress::bar("racing");
     let count = tasks.len() as f64;
     for (before, task) in tasks.into_iter().enumerate() {
+        if interrupt::happened() {
+            break;
+        }
         bar.say(&format!("{task}: preparing"));
         let settings = Settings {
             operations_max: conditions.operations_max(),
@@ -118,9 +125,14 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
         if task.operation != Collective::Barrier {
             race.comparison.notes.extend(chosen.clone());
         }
-        races.push(race);
+        if has_rounds(&race.comparison) {
+            races.push(race);
+        }
     }
     bar.finish();
+    if races.is_empty() {
+        bail!("interrupted before a round of a race was done");
+    }
     Ok(races)
 }
 
@@ -166,7 +178,16 @@ fn no_collective(
         _ => contest::fork_join(contest, placements, &settings, step),
     };
     bar.finish();
-    Ok(race?)
+    let race = race?;
+    if !has_rounds(&race) {
+        bail!("interrupted before a round of the race was done");
+    }
+    Ok(race)
+}
+
+/// Whether there is anything to show of a race: an interrupt may come before its first round is done.
+pub(super) fn has_rounds(race: &Comparison) -> bool {
+    race.rounds > 0 || !interrupt::happened()
 }
 
 /// The contestants that race as processes: on `placements`, and also unpinned if the user asks for both.

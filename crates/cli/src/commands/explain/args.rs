@@ -36,8 +36,13 @@ pub(crate) struct ExplainArgs {
     )]
     pub(super) sync: String,
 
-    /// Where the operation starts or ends: auto, or a rank
-    #[arg(long, value_name = "RANK", default_value = "auto")]
+    /// Without --size: where the operation starts or ends: auto, or a rank
+    #[arg(
+        long,
+        value_name = "RANK",
+        default_value = "auto",
+        conflicts_with = "size"
+    )]
     pub(super) root: String,
 
     #[command(flatten)]

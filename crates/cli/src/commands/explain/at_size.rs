@@ -74,6 +74,7 @@ struct Candidate {
 
 /// Runs the command.
 pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<ExitCode> {
+    let environment = rules::environment()?;
     let source = &source::open(global.machine.as_deref())?;
     let Some(here) = &source.here else {
         bail!("explain --size is about teams of this machine: leave -i out");
@@ -101,7 +102,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
         start: args.sync.parse()?,
     };
     let races = Races::here(&Store::standard(), here);
-    let rules = Rules::new(Algorithms::default(), rules::environment()?)?;
+    let rules = Rules::new(Algorithms::default(), environment)?;
     let rules = rules.with_tuning(&races, &fit, &rules::circumstances(here));
     let oversubscribed = planned.rank_pus.len() > here.unthrottled_parallelism();
     let setting = TeamOutline {
@@ -182,6 +183,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
 fn planned(args: &ExplainArgs, source: &Source) -> Result<Planned> {
     let mut builder = Builder::new();
     if let Some(ranks) = args.ranks {
+        team::check_ranks("--ranks", ranks)?;
         builder = builder.threads(ranks);
     } else if args.team.threads.is_some() || args.team.subset.is_some() {
         let members = team::members(&args.team, &source.file)?;

@@ -1,8 +1,11 @@
 //! Arguments of `corecast probe`.
 
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use corecast_probe::Basis;
 
+use crate::options::Global;
+use crate::output;
 use crate::team::TeamArgs;
 
 /// Arguments of `corecast probe`.
@@ -38,6 +41,68 @@ pub(crate) struct ProbeArgs {
 
     #[command(flatten)]
     pub(super) team: TeamArgs,
+}
+
+impl ProbeArgs {
+    /// Checks what can be wrong before anything is measured.
+    ///
+    /// # Errors
+    ///
+    /// The user asks for one thread, whose messages go nowhere; several outputs are to be on standard output; or a
+    /// file cannot be written.
+    pub(super) fn check(&self, global: &Global, threads: &[u32]) -> Result<()> {
+        if let [one] = threads {
+            if let Some(list) = &self.team.threads {
+                bail!(
+                    "--threads {list:?}: messages need two threads at least, thread {one} is alone"
+                );
+            }
+            if let Some(count) = self.team.subset {
+                bail!(
+                    "--subset {count}: messages need two threads at least, thread {one} is alone"
+                );
+            }
+        }
+        let dash = |path: &Option<String>| path.as_deref() == Some("-");
+        output::check_standard_output(&[
+            ("--svg -", dash(&self.svg)),
+            ("--csv", self.csv),
+            ("--json", global.json),
+        ])?;
+        output::check_standard_output(&[
+            ("--output -", dash(&self.output)),
+            ("--svg -", dash(&self.svg)),
+            ("--csv", self.csv),
+        ])?;
+        let paths = [&self.output, &self.svg];
+        let mut paths = paths.into_iter().flatten();
+        paths.try_for_each(|path| output::check_writable(path))
+    }
+
+    /// Checks that no option is given which a shown file would ignore.
+    ///
+    /// # Errors
+    ///
+    /// There is such an option; the message names it.
+    pub(super) fn check_shown(&self, source: &str) -> Result<()> {
+        let given = [
+            ("--threads", self.team.threads.is_some()),
+            ("--subset", self.team.subset.is_some()),
+            ("--time-limit", self.time_limit.is_some()),
+            (
+                "--output",
+                self.output.as_deref().is_some_and(|path| path != "-"),
+            ),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((option, _)) => {
+                bail!(
+                    "{option}: {source:?} is shown and nothing is measured, leave one of them out"
+                )
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// [`Basis`] on the command line.

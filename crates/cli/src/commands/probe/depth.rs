@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use corecast::store::{Store, Stored};
 use corecast_model::Collective;
 use corecast_model::{Deep, Machine, MachineFile};
@@ -50,24 +50,20 @@ impl Place<'_> {
         })
     }
 
-    fn keep(&self, file: &MachineFile) -> Result<()> {
-        match self {
-            Self::Store(store) => store.save_machine(file).map(drop).context("probe"),
-            Self::File("-") | Self::Nowhere(_) => Ok(()),
-            Self::File(path) => output::replace(path, &file.to_json()),
-        }
-    }
-
-    /// A sentence that says where the measurement was saved.
-    fn said(&self, machine: &Machine) -> String {
-        match self {
-            Self::Store(store) => match store.machine_path(machine) {
-                Some(path) => format!("saved in {}", path.display()),
-                None => "not saved".to_owned(),
-            },
-            Self::File(path) => format!("saved in {path}"),
+    /// Saves the measurement, and returns a sentence that says where.
+    fn keep(&self, file: &MachineFile) -> Result<String> {
+        Ok(match self {
+            Self::Store(store) => {
+                let path = store.save_machine(file)?;
+                format!("saved in {}", path.display())
+            }
+            Self::File("-") => String::new(),
             Self::Nowhere(why) => format!("not saved: {why}"),
-        }
+            Self::File(path) => {
+                output::replace(path, &file.to_json())?;
+                format!("saved in {path}")
+            }
+        })
     }
 }
 
@@ -79,6 +75,7 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     let machine = corecast_machine::discover().machine;
     let known = corecast::costs::built_in(&machine);
     let threads = team::members(&args.team, &known)?;
+    args.check(global, &threads)?;
     let place = match &args.output {
         Some(path) => Place::File(path),
         None if threads != known.threads() => {
@@ -96,7 +93,8 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         None => {
             bar.say("messages");
             let file = measure::now(&machine, &threads, &Collective::WITH_ALGORITHMS)?;
-            place.keep(&file)?;
+            // If it cannot be kept, the last attempt says so.
+            let _ = place.keep(&file);
             (file, None)
         }
     };
@@ -106,23 +104,34 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         config.time_limit = Duration::from_secs(seconds);
     }
     bar.start();
-    let (mut kept, mut file) = (Ok(()), file);
+    let mut file = file;
     let found = deep(&config, &machine, before, |progress, found| {
         let done = progress.done as f64 / progress.total.max(1) as f64;
         bar.at(
             done,
             &format!("{} of {} parts", progress.done, progress.total),
         );
-        if progress.done > 0 && kept.is_ok() {
-            kept = with(&file, found).and_then(|file| place.keep(&file));
+        if progress.done > 0 {
+            let _ = with(&file, found).and_then(|file| place.keep(&file));
         }
     });
     bar.finish();
     let found = found?;
-    kept?;
     file = with(&file, &found)?;
-    place.keep(&file)?;
-    show(global, args, &file, &found, &place.said(&machine))
+    let (said, refused) = match place.keep(&file) {
+        Ok(said) => (said, None),
+        Err(error) => (format!("not saved: {error:#}"), Some(error)),
+    };
+    let code = show(global, args, &file, &found, &said)?;
+    match (refused, place) {
+        // The user named the file, so the command has not done what it was asked for.
+        (Some(error), Place::File(_)) => Err(error),
+        (Some(error), _) => {
+            failure::warn(&format!("not saved: {error:#}"));
+            Ok(code)
+        }
+        (None, _) => Ok(code),
+    }
 }
 
 fn with(file: &MachineFile, found: &Deep) -> Result<MachineFile> {
@@ -138,6 +147,7 @@ fn scope(args: &ProbeArgs) -> Scope {
 
 /// Shows the measurement of a machine file instead of measuring.
 fn show_kept(global: &Global, args: &ProbeArgs, source: &str) -> Result<ExitCode> {
+    args.check_shown(source)?;
     let file = crate::source::open(Some(source))?.file;
     let Some(found) = file.deep().cloned() else {
         bail!(

@@ -13,7 +13,7 @@ use owo_colors::OwoColorize;
 
 use super::args::ProbeArgs;
 use crate::options::Global;
-use crate::{failure, output, progress, team};
+use crate::{failure, interrupt, output, progress, team};
 use corecast_draw::matrix;
 use corecast_draw::matrix::Grid;
 use corecast_model::words::count;
@@ -27,6 +27,7 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     let machine = corecast_machine::discover().machine;
     let known = corecast::costs::built_in(&machine);
     let threads = team::members(&args.team, &known)?;
+    args.check(global, &threads)?;
     let whole = threads == known.threads();
     let mut config = Config::new(threads);
     if let Some(seconds) = args.time_limit {
@@ -46,7 +47,11 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
             let file = measure::with_calls(&measurement, basis, &Collective::WITH_ALGORITHMS)?;
             let store = Store::standard();
             let kept = (args.output.is_none() && whole).then_some(&store);
-            (measure::with_waits(file, kept)?, Some(measurement))
+            let file = match interrupt::happened() {
+                true => file,
+                false => measure::with_waits(file, kept)?,
+            };
+            (file, Some(measurement))
         }
         // The machine cannot be measured: warn, and go on with built-in costs.
         Outcome::BuiltIn { why, file } => {
@@ -54,19 +59,22 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
             (*file, None)
         }
     };
+    let mut refused = None;
     let saved = match &args.output {
-        Some(path) => {
-            output::save(path, &file.to_json())?;
-            format!("saved in {path}")
-        }
+        Some(path) => match output::save(path, &file.to_json()) {
+            Ok(()) => format!("saved in {path}"),
+            // The measurement is shown all the same.
+            Err(error) => {
+                refused = Some(error);
+                "not saved".to_owned()
+            }
+        },
         None if measurement.is_none() => {
             "not measured and not saved: these are the built-in costs by class of proximity"
                 .to_owned()
         }
-        None if whole => format!(
-            "saved in {}",
-            Store::standard().save_machine(&file)?.display()
-        ),
+        None if interrupt::happened() => "not saved: interrupted".to_owned(),
+        None if whole => output::kept("", Store::standard().save_machine(&file)),
         None => "not saved: only a measurement of all threads is kept, name a file with --output"
             .to_owned(),
     };
@@ -79,16 +87,18 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         .into_iter()
         .any(|path| path.as_deref() == Some("-"));
     if taken {
-        return Ok(ExitCode::SUCCESS);
-    }
-    if global.json {
+        // Standard output has what was asked for.
+    } else if global.json {
         output::print(&file.to_json())?;
     } else if args.csv {
         output::print(&matrix::csv(&send, &receive))?;
     } else {
         output::print(&text(measurement.as_deref(), &send, &receive, &saved))?;
     }
-    Ok(ExitCode::SUCCESS)
+    match refused {
+        Some(error) => Err(error),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// The matrices, and notes on the measurement.

@@ -38,11 +38,11 @@ pub(crate) struct ReportArgs {
     from: Vec<PathBuf>,
 
     /// Few sizes and a fraction of a second for each race: intervals will be wide
-    #[arg(long)]
+    #[arg(long, conflicts_with = "machine")]
     quick: bool,
 
     /// Corecast and the floor alone
-    #[arg(long)]
+    #[arg(long, conflicts_with = "machine")]
     no_peers: bool,
 }
 

@@ -5,8 +5,8 @@ use clap::Parser;
 use corecast_bench::comparison::Report;
 
 use crate::commands::bench::{self, BenchArgs};
-use crate::failure;
 use crate::options::Global;
+use crate::{failure, interrupt};
 use corecast_model::words::count;
 
 /// Sizes of blocks of data.
@@ -38,6 +38,9 @@ pub(super) fn run(global: &Global, quick: bool, no_peers: bool) -> Result<Vec<Re
     let lines = lines(usable, quick);
     let mut reports = Vec::new();
     for (at, line) in lines.iter().enumerate() {
+        if interrupt::happened() {
+            break;
+        }
         let of = count(lines.len(), "set");
         failure::warn(&format!(
             "{} of {of} of races: bench {}",
@@ -48,7 +51,12 @@ pub(super) fn run(global: &Global, quick: bool, no_peers: bool) -> Result<Vec<Re
         let words = words.chain(quick.then_some("--quick"));
         let words = words.chain(no_peers.then_some("--no-peers"));
         let Line { args, .. } = Line::try_parse_from(words)?;
-        reports.extend(bench::reports(global, &args)?);
+        match bench::reports(global, &args) {
+            Ok(found) => reports.extend(found),
+            // The page shows the races before.
+            Err(_) if interrupt::happened() && !reports.is_empty() => break,
+            Err(error) => return Err(error),
+        }
     }
     Ok(reports)
 }
@@ -64,7 +72,7 @@ fn lines(usable: usize, quick: bool) -> Vec<Vec<String>> {
     }
     for ranks in teams(usable, quick) {
         for operation in BY_RANKS {
-            lines.push(line(format!("--op {operation} --ranks {ranks} --size 8")));
+            lines.push(line(format!("--op {operation} --ranks {ranks}")));
         }
     }
     lines

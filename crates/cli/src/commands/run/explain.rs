@@ -4,7 +4,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 use corecast_openmp::record::FOLDER;
-use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+use corecast_wire::ending::not_outliving;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::children::{Signals, code_of};
 use super::waits;
@@ -15,7 +16,7 @@ pub(super) fn run(global: &Global, mut command: Command) -> Result<std::io::Resu
     let folder = tempfile::tempdir().context("cannot make a folder for what is measured")?;
     command.env(FOLDER, folder.path());
     let mut signals = Signals::listen()?;
-    let mut child = match command.spawn() {
+    let mut child = match not_outliving(&mut command, Signal::TERM).spawn() {
         Ok(child) => child,
         Err(error) => return Ok(Err(error)),
     };

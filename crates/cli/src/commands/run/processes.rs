@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use corecast_process::{TEAM_FD, TEAM_RANK, TEAM_SIZE};
+use corecast_wire::ending::not_outliving;
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::children::{Signals, code_of};
+use crate::team;
 
 /// Time that the other processes have after the first failure.
 const GRACE: Duration = Duration::from_secs(10);
@@ -18,19 +20,20 @@ const GRACE: Duration = Duration::from_secs(10);
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
 pub(super) fn run(size: usize, command: &[OsString]) -> anyhow::Result<ExitCode> {
-    anyhow::ensure!(size > 0, "-n 0: a team has at least one process");
+    team::check_ranks("-n", size)?;
     let fd = corecast::Builder::new().found(size)?;
     rustix::io::fcntl_setfd(&fd, FdFlags::empty()).context("cannot hand the team's memory on")?;
     let mut signals = Signals::listen()?;
     let (program, arguments) = command.split_first().expect("clap requires one");
     let mut children = Children(Vec::with_capacity(size));
     for rank in 0..size {
-        let child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .env(TEAM_FD, fd.as_raw_fd().to_string())
             .env(TEAM_RANK, rank.to_string())
-            .env(TEAM_SIZE, size.to_string())
-            .spawn();
+            .env(TEAM_SIZE, size.to_string());
+        let child = not_outliving(&mut command, Signal::TERM).spawn();
         let child = child.with_context(|| format!("cannot start '{}'", program.display()))?;
         children.0.push(child);
     }

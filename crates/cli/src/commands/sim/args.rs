@@ -16,7 +16,12 @@ pub(crate) struct SimArgs {
     pub(super) op: String,
 
     /// What the plan's tree is built by, as for corecast plan
-    #[arg(long, value_name = "PATTERN", default_value = "smelt")]
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        default_value = "smelt",
+        conflicts_with = "compare"
+    )]
     pub(super) pattern: String,
 
     /// An algorithm of docs/algorithms.md [default: what a team would choose by size]
@@ -47,7 +52,7 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "TIME", default_value_t = 0.0)]
     pub(super) skew: f64,
 
-    /// Calls before the one that counts
+    /// Calls before the one that counts, at most 1000
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) warm_up: usize,
 
@@ -78,6 +83,9 @@ pub(crate) struct SimArgs {
     pub(super) svg: Option<String>,
 }
 
+/// The most calls before the one that counts: a call changes nothing for the next one after a few of them.
+const WARM_UP_MAX: usize = 1000;
+
 impl SimArgs {
     /// The operation and the bytes of a block.
     ///
@@ -93,6 +101,12 @@ impl SimArgs {
             if !(0.0..1e9).contains(&time) {
                 bail!("{flag} {time}: a time of at least 0 and below 1e9 is needed");
             }
+        }
+        if self.warm_up > WARM_UP_MAX {
+            bail!(
+                "--warm-up {}: at most {WARM_UP_MAX} calls are simulated before the one that counts",
+                self.warm_up
+            );
         }
         if self.timeline.as_deref() == Some("-") && self.svg.as_deref() == Some("-") {
             bail!("--timeline and --svg both to \"-\": standard output takes one of them");

@@ -38,8 +38,6 @@ struct Row {
 /// Runs the comparison.
 pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let (collective, size) = args.request()?;
-    // The pattern is checked, though a comparison does not use it.
-    args.pattern.parse::<Pattern>()?;
     if args.timeline.is_some() || args.svg.is_some() {
         bail!("--compare: --timeline and --svg show one call, leave one of them out");
     }

@@ -56,6 +56,11 @@ struct ServerRow<'a> {
 /// Simulates one call and shows it.
 pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let (collective, size) = args.request()?;
+    output::check_standard_output(&[
+        ("--timeline -", args.timeline.as_deref() == Some("-")),
+        ("--svg -", args.svg.as_deref() == Some("-")),
+        ("--json", global.json),
+    ])?;
     let pattern = args.pattern.parse::<Pattern>()?;
     let place = Place::open(global.machine.as_deref(), args.threads.as_deref())?;
     let root = args.root(place.cores.len())?;

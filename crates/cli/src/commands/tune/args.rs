@@ -89,9 +89,12 @@ pub(super) fn request(args: &TuneArgs) -> Result<TuneRequest> {
             Sync::Strict => Synchrony::Strict,
             Sync::Loose => Synchrony::Loose,
         },
-        most: args.most.max(1),
+        most: args.most,
         ..TuneRequest::default()
     };
+    if args.most == 0 {
+        bail!("--most 0: a race has at least one contender");
+    }
     if !(0.01..=86_400.0).contains(&args.budget) {
         bail!("--budget {}: seconds from 0.01 to 86400", args.budget);
     }
@@ -105,6 +108,9 @@ pub(super) fn request(args: &TuneArgs) -> Result<TuneRequest> {
         request.operations = operations;
     }
     if let Some(list) = &args.size {
+        if request.operations == [Collective::Barrier] {
+            bail!("--size {list:?}: a barrier carries no blocks of data, leave one of them out");
+        }
         request.sizes = sizes::parse(list)?;
         request.sizes.sort_unstable();
         let unfit =

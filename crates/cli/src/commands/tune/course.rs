@@ -1,6 +1,6 @@
 //! A team that is to be tuned: its threads, its search space, and a model of it.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use corecast::{Builder, Planned};
 use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
 use corecast_tune::planned;
@@ -50,9 +50,17 @@ pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> 
     if args.unpinned || args.pinned {
         builder = builder.pin(args.pinned);
     }
-    let planned = builder.planned()?;
+    let planned = match &args.threads {
+        Some(list) => builder
+            .planned()
+            .with_context(|| format!("--threads {list:?}"))?,
+        None => builder.planned()?,
+    };
     let n = planned.rank_pus.len();
     if n < 2 {
+        if let Some(list) = &args.threads {
+            bail!("--threads {list:?}: a team of one has nothing to tune, name two");
+        }
         bail!(
             "a team of one has nothing to tune, and this process may use PU {} alone: --ranks 2 lets two share it",
             planned.rank_pus[0]

@@ -38,7 +38,6 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
         dry::show(global, &courses, &request)?;
         return Ok(ExitCode::SUCCESS);
     }
-    interrupt::listen();
     let mut tunings = Vec::new();
     let count = courses.len() as u32;
     let request = TuneRequest {

@@ -21,7 +21,7 @@ use super::args::TuneArgs;
 use super::course::Course;
 use crate::commands::bench::session_in;
 use crate::source::Source;
-use crate::{failure, interrupt, progress};
+use crate::{interrupt, output, progress};
 use corecast_model::CostBasis;
 
 /// A tuned team, with the results of the races and of the check.
@@ -46,14 +46,7 @@ impl Tuning {
             mode: self.mode,
             outcome: &self.outcome,
         };
-        self.saved = Some(match keep(&team) {
-            Ok(path) => format!("saved in {}", path.display()),
-            Err(error) => {
-                let sentence = format!("not saved: {error}");
-                failure::warn(&sentence);
-                sentence
-            }
-        });
+        self.saved = Some(output::kept("", keep(&team)));
     }
 }
 
