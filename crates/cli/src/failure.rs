@@ -11,8 +11,6 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 
-use crate::interrupt;
-
 /// Exit code of a failed check.
 const FAILED_CHECK: u8 = 1;
 /// Exit code for unusable input.
@@ -32,7 +30,7 @@ pub(crate) fn report(error: &Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let _ = write_line(&format!("{error:#}"));
-    interrupt::code().unwrap_or(ExitCode::from(UNUSABLE))
+    ExitCode::from(UNUSABLE)
 }
 
 /// Reports a command line that clap refused, or prints the help or version, and returns the exit code.

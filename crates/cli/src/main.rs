@@ -93,7 +93,10 @@ fn main() -> ExitCode {
     };
     match run(&cli) {
         Ok(code) => code,
-        Err(error) => failure::report(&error),
+        Err(error) => {
+            let code = failure::report(&error);
+            interrupt::code().unwrap_or(code)
+        }
     }
 }
 
