@@ -158,22 +158,22 @@ fn the_first_signal_ends_a_command_with_what_it_has() {
         ("probe", Signal::INT, 300),
         ("probe --deep", Signal::INT, 1500),
         (
-            "bench --no-peers --ranks 2 --seconds 3600",
+            "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01",
             Signal::TERM,
             3000,
         ),
         (
-            "bench --ranks 2 --seconds 3600 --op fork_join",
+            "bench --ranks 2 --seconds 3600 --precision 0.01 --op fork_join",
             Signal::INT,
             1000,
         ),
         (
-            "bench --no-peers --ranks 2 --seconds 3600 --overheads",
+            "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01 --overheads",
             Signal::INT,
             4000,
         ),
         (
-            "bench --no-peers --ranks 2 --seconds 3600 --app streamcluster",
+            "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01 --app streamcluster",
             Signal::INT,
             4000,
         ),
@@ -208,7 +208,8 @@ fn the_first_signal_ends_a_command_with_what_it_has() {
 
 #[test]
 fn the_second_signal_ends_a_command_at_once() {
-    let mut running = Running::start("bench --ranks 2 --seconds 3600 --op broadcast");
+    let mut running =
+        Running::start("bench --ranks 2 --seconds 3600 --precision 0.01 --op broadcast");
     running.listens(Signal::INT);
     thread::sleep(Duration::from_millis(1500));
     let pid = Pid::from_child(&running.child);
@@ -259,16 +260,19 @@ fn a_command_without_results_so_far_ends_by_the_signal() {
 fn nothing_outlives_a_killed_bench() {
     for (line, signal) in [
         (
-            "bench --ranks 2 --seconds 3600 --op broadcast",
+            "bench --ranks 2 --seconds 3600 --precision 0.01 --op broadcast",
             Signal::KILL,
         ),
         (
-            "bench --ranks 2 --seconds 3600 --op broadcast",
+            "bench --ranks 2 --seconds 3600 --precision 0.01 --op broadcast",
             Signal::TERM,
         ),
-        ("bench --ranks 2 --seconds 3600", Signal::KILL),
         (
-            "bench --ranks 2 --seconds 3600 --op fork_join",
+            "bench --ranks 2 --seconds 3600 --precision 0.01",
+            Signal::KILL,
+        ),
+        (
+            "bench --ranks 2 --seconds 3600 --precision 0.01 --op fork_join",
             Signal::KILL,
         ),
     ] {
