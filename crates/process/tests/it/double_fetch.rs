@@ -98,7 +98,7 @@ fn no_operator_sees_what_is_written_later() {
             .take(if name == "chosen" { 2 } else { 1 })
         {
             let options = Options {
-                algorithms: algorithms.clone(),
+                algorithms,
                 deterministic,
                 ..Options::default()
             };

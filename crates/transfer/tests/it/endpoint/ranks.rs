@@ -1,7 +1,7 @@
 //! Ranks for tests: threads of one process, or threads that stand for several processes, each of
 //! which maps the shared memory by itself.
 
-use corecast_transfer::{self as bulk, BounceMemory, Endpoint, HasEndpoint, Memory, Window};
+use corecast_transfer::{self as bulk, BounceMemory, Endpoint, HasEndpoint, Memory, Piece, Window};
 use corecast_wire::park::ANY;
 use corecast_wire::wait::Watch;
 use corecast_wire::{
