@@ -11,7 +11,9 @@ use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
 use crate::element::Element;
 use crate::error::TeamError;
-use crate::hardware::{self, COMBINE_BYTES, CallContext, ContextHistories, Hardware, Link, NO_LINK, SharedLines};
+use crate::hardware::{
+    self, COMBINE_BYTES, CallContext, ContextHistories, Hardware, Link, NO_LINK, SharedLines,
+};
 use crate::operation::{OpFingerprint, Operation};
 use crate::options::Options;
 use crate::record::{RECORD_LINES, Record};

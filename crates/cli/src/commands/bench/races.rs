@@ -148,8 +148,16 @@ fn loose(args: &BenchArgs, oversubscribed: bool) -> Result<Conditions> {
             "--op",
             "no synchronisation",
         ),
-        (args.start.is_some_and(|start| start != StartArg::Auto), "--start", "no common start"),
-        (args.cache.as_deref().is_some_and(|cache| cache != "warm"), "--cache", "no time to empty caches"),
+        (
+            args.start.is_some_and(|start| start != StartArg::Auto),
+            "--start",
+            "no common start",
+        ),
+        (
+            args.cache.as_deref().is_some_and(|cache| cache != "warm"),
+            "--cache",
+            "no time to empty caches",
+        ),
         (args.osu, "--osu", "no latency of a single operation"),
         (args.probe, "--probe", "no forecasts"),
     ];
