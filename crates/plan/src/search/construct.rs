@@ -299,7 +299,7 @@ impl Eq for Arrival {}
 /// Constructs a tree by earliest completion first.
 ///
 /// Each informed member has one offer, its earliest message. When another member was faster, the
-/// offer is made anew, and only once it is the earliest of all. So most members make few arrivals.
+/// arrival is worked out anew, and only once it is the earliest of all. So most members make few arrivals.
 ///
 /// # Cost
 ///
