@@ -2,14 +2,18 @@
 //!
 //! Only builds with debug assertions record; in others [`ran`] does nothing.
 
+use super::Entry;
 #[cfg(debug_assertions)]
 use std::cell::RefCell;
-
-use super::Entry;
+#[cfg(debug_assertions)]
+use std::mem::ManuallyDrop;
 
 #[cfg(debug_assertions)]
 thread_local! {
-    static RAN: RefCell<Option<Vec<&'static Entry>>> = const { RefCell::new(None) };
+    /// Without a destructor, for which the C library would take the loader's lock: a thread of a constructor's may meet
+    /// others while the loader holds it. [`recorded`] takes the list out.
+    static RAN: RefCell<ManuallyDrop<Option<Vec<&'static Entry>>>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
 /// Records that this thread runs an algorithm, if it is within [`recorded`].
@@ -17,7 +21,7 @@ thread_local! {
 pub fn ran(entry: &'static Entry) {
     #[cfg(debug_assertions)]
     RAN.with_borrow_mut(|ran| {
-        if let Some(ran) = ran {
+        if let Some(ran) = &mut **ran {
             ran.push(entry);
         }
     });
@@ -38,9 +42,9 @@ pub fn recorded<R>(body: impl FnOnce() -> R) -> (R, Vec<&'static Entry>) {
     }
     #[cfg(debug_assertions)]
     {
-        let outer = RAN.replace(Some(Vec::new()));
+        let outer = RAN.replace(ManuallyDrop::new(Some(Vec::new())));
         let result = body();
-        let ran = RAN.replace(outer).unwrap_or_default();
-        (result, ran)
+        let ran = ManuallyDrop::into_inner(RAN.replace(outer));
+        (result, ran.unwrap_or_default())
     }
 }
