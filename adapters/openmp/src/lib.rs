@@ -15,25 +15,28 @@
 //! the loader      the program's code
 //!     │             ┌────┼─────┐
 //!     ▼             │    ▼     │
-//! 12 mod       11   │ constructs       the ends of constructs, each of which has a barrier
+//! 14 mod       13   │ constructs       the ends of constructs, each of which has a barrier
 //!     │             ├────┴─────┤
 //!     │             ▼          ▼
-//!     │        10  gnu        llvm     starts of regions, and barriers, by the two runtimes' names and calling
+//!     │        12  gnu        llvm     starts of regions, and barriers, by the two runtimes' names and calling
 //!     │             │          │       conventions; beside them passed_on, what stays with the runtime
 //!     │             └────┬─────┘
-//!     │         9      entry           begins a region, meets at a barrier, cancels its team
+//!     │        11      entry           begins a region, meets at a barrier, cancels its team
 //!     │                  │
-//!     │         8      timed           a thread's stay in a region whose waits are recorded
+//!     │        10      timed           a thread's stay in a region whose waits are recorded
 //!     │                  │
-//!     │         7      thread          which region a thread is in, and whose its barriers are
+//!     │         9      thread          the levels that a thread is in, and the regions that it starts
 //!     │                  │
-//!     │         6      region          what the thread that starts a region shares with those in it
-//!     │             ┌────┴─────┐
-//!     ├───────► 5 waits        │       the record of waits
-//!     │             │      4 teams     the team cache; beside it copyprivate, what `single copyprivate` gives
-//!     └───────► 3   │  init ◄──┤       on or off and the CPUs at the start; what is said at the end
+//!     │         8      level           one region around a thread's code, and whose its barriers are
+//!     │                  │
+//!     │         7      region          what the thread that starts a region shares with those in it; beside it
+//!     │             ┌────┴─────┐       unload, the end of libraries
+//!     ├───────► 6 waits        │       the record of waits
+//!     │             │      5 teams     the team cache; beside it copyprivate, what `single copyprivate` gives
+//!     └───────► 4   │  init ◄──┤       on or off and the CPUs at the start; what is said at the end
+//!               3   │  runtime ◄       the runtimes of the process, and which of them some code uses
 //!                   ▼    ▼     ▼
-//!               2     runtime          the runtimes of the process, and which of them some code uses
+//!               2     objects          the program and its libraries: where they lie, and when some are unloaded
 //!               1     record           the form of the record of waits, for whoever reads it
 //! ```
 //!
@@ -57,6 +60,10 @@
 //!   Barrier *k* of the team cannot have completed, because thread 0 has not come to it. Those before *k* do complete,
 //!   because thread 0 has come to them. So all threads leave the team at the same barrier, and as none of them uses the
 //!   team again before the region ends, they meet at the runtime's barriers *k*, *k* + 1, ….
+//! - Where two runtimes meet in one program, code of one is called in regions of the other. A thread then is in levels of
+//!   both, and a barrier, a task or the end of a construct is looked for in the innermost level of the runtime that the
+//!   calling code reaches: by the names that it calls, and the object that it is in. Nothing of one runtime ever counts
+//!   for a region of the other.
 //!
 //! **Invariant 2:** the fields of a region are written by the thread that starts it, while no other thread is in it:
 //! before the runtime's fork, and after its join. In between they are only read; what threads change meanwhile is
@@ -65,8 +72,16 @@
 //! **Invariant 3:** a cached team belongs to at most one region, and each of its members to one thread of that region.
 //! A team that was cancelled, or made before a `fork`, is not used again.
 //!
-//! **Invariant 4:** a barrier finds its team by two loads of the thread's own memory and a compare: no call, no lock,
-//! no write, and nothing that another thread has written.
+//! **Invariant 4:** a barrier finds its team by a few loads and two compares: no call, no lock, no write, and nothing that
+//! another thread has written since the region began. One compare is that the thread has a team, the other one that the
+//! call comes from the object of the region's code.
+//!
+//! **Invariant 5:** only runtimes are kept loaded. An address of any other object is remembered together with
+//! `objects::state`, and looked up again once something was unloaded.
+//!
+//! **Invariant 6:** threads of a region take no lock of the loader, which may hold it for the constructor or destructor
+//! that has started the region. So they look objects up without it, and have no thread-local values with destructors. The
+//! exception is the first call from an object that was not seen before.
 
 #[cfg(all(
     target_os = "linux",

@@ -3,6 +3,9 @@
 //!
 //! The programs in `programs/` check their own results, and do not use Corecast.
 
+#[path = "programs/meetings.rs"]
+mod meetings;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;

@@ -1,11 +1,13 @@
-//! Layer 11: the entry points of both runtimes for constructs that end with a barrier: `for`, `sections`, and `single`
+//! Layer 13: the entry points of both runtimes for constructs that end with a barrier: `for`, `sections`, and `single`
 //! with `copyprivate`. Ends without an entry point of their own call the runtime's barrier, see `gnu.rs` and `llvm.rs`.
 
 #![allow(non_snake_case, reason = "the names are the runtime's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
 
-use super::entry::{barrier, theirs, with_site};
-use super::runtime::{Code, CopyPrivate, Data};
+use super::entry::{in_level, theirs, with_site};
+use super::objects::Code;
+use super::runtime::Family::{Gnu, Llvm};
+use super::runtime::{CopyPrivate, Data};
 use super::thread::thread;
 use super::{gnu, llvm};
 use crate::record::Kind;
@@ -22,15 +24,17 @@ macro_rules! ends {
         ///
         /// The arguments are those that a compiler gives to the runtime's function.
         unsafe extern "C-unwind" fn $on(site: Code) {
-            let runtime = thread().runtime();
-            if thread().region().is_none() {
-                // SAFETY: what the compiler called.
-                return unsafe { theirs!(runtime, $name)() };
-            }
-            // SAFETY: as for a construct with `nowait`.
-            unsafe { theirs!(runtime, $nowait)() }
-            // SAFETY: as at the end of the construct.
-            barrier(site, || Kind::$kind, || unsafe { gnu::their_barrier() });
+            in_level(Gnu, site, |runtime, region| {
+                if region.is_none() {
+                    // SAFETY: what the compiler called.
+                    return unsafe { theirs!(runtime, $name)() };
+                }
+                // SAFETY: as for a construct with `nowait`, and then as at its end.
+                unsafe {
+                    theirs!(runtime, $nowait)();
+                    gnu::meet_at(site, Kind::$kind);
+                }
+            });
         }
     )*};
 }
@@ -49,20 +53,22 @@ with_site!(GOMP_single_copy_start => start_single_copy, "rdi", "x0");
 ///
 /// The arguments are those that a compiler gives to the runtime's function.
 unsafe extern "C-unwind" fn start_single_copy(site: Code) -> Data {
-    let (thread, runtime) = (thread(), thread().runtime());
-    let Some(region) = thread.region() else {
-        // SAFETY: what the compiler called.
-        return unsafe { theirs!(runtime, GOMP_single_copy_start)() };
-    };
-    region.copied.give_way(&thread.receipt);
-    // SAFETY: as for `single` without `copyprivate`.
-    if unsafe { theirs!(runtime, GOMP_single_start)() } {
-        region.copied.begin();
-        return std::ptr::null_mut();
-    }
-    // SAFETY: the thread that runs the construct meets the others at its end.
-    barrier(site, || Kind::Single, || unsafe { gnu::their_barrier() });
-    region.copied.take(&thread.receipt)
+    in_level(Gnu, site, |runtime, region| {
+        let Some(region) = region else {
+            // SAFETY: what the compiler called.
+            return unsafe { theirs!(runtime, GOMP_single_copy_start)() };
+        };
+        let receipt = &thread().receipt;
+        region.copied.give_way(receipt);
+        // SAFETY: as for `single` without `copyprivate`.
+        if unsafe { theirs!(runtime, GOMP_single_start)() } {
+            region.copied.begin();
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the thread that runs the construct meets the others at its end.
+        unsafe { gnu::meet_at(site, Kind::Single) };
+        region.copied.take(receipt)
+    })
 }
 
 with_site!(GOMP_single_copy_end => end_single_copy, "rsi", "x1");
@@ -73,14 +79,15 @@ with_site!(GOMP_single_copy_end => end_single_copy, "rsi", "x1");
 ///
 /// The arguments are those that a compiler gives to the runtime's function.
 unsafe extern "C-unwind" fn end_single_copy(data: Data, site: Code) {
-    let thread = thread();
-    let Some(region) = thread.region() else {
-        // SAFETY: what the compiler called.
-        return unsafe { theirs!(thread.runtime(), GOMP_single_copy_end)(data) };
-    };
-    region.copied.give(data, &thread.receipt);
-    // SAFETY: the others meet this thread before they take what is given.
-    barrier(site, || Kind::Single, || unsafe { gnu::their_barrier() });
+    in_level(Gnu, site, |runtime, region| {
+        let Some(region) = region else {
+            // SAFETY: what the compiler called.
+            return unsafe { theirs!(runtime, GOMP_single_copy_end)(data) };
+        };
+        region.copied.give(data, &thread().receipt);
+        // SAFETY: the others meet this thread before they take what is given.
+        unsafe { gnu::meet_at(site, Kind::Single) };
+    });
 }
 
 /// Ends `single` with `copyprivate`: the thread that ran it gives, all others copy.
@@ -97,24 +104,25 @@ pub unsafe extern "C-unwind" fn __kmpc_copyprivate(
     copy: CopyPrivate,
     gives: c_int,
 ) {
-    let thread = thread();
-    let Some(region) = thread.region() else {
-        // SAFETY: what the compiler gave.
-        return unsafe {
-            theirs!(thread.runtime(), __kmpc_copyprivate)(place, number, bytes, data, copy, gives)
-        };
-    };
     // The compiler's copy function lies near the construct, so its address serves as the site.
     let site = copy as Code;
-    if gives != 0 {
-        region.copied.give(data, &thread.receipt);
-    }
-    // SAFETY: what the compiler gave.
-    unsafe {
-        llvm::meet(place, number, site);
-        if gives == 0 {
-            copy(data, region.copied.take(&thread.receipt));
+    in_level(Llvm, llvm::caller(place, site), |runtime, region| {
+        let Some(region) = region else {
+            let theirs = theirs!(runtime, __kmpc_copyprivate);
+            // SAFETY: what the compiler gave.
+            return unsafe { theirs(place, number, bytes, data, copy, gives) };
+        };
+        let receipt = &thread().receipt;
+        if gives != 0 {
+            region.copied.give(data, receipt);
         }
-        llvm::meet(place, number, site);
-    }
+        // SAFETY: what the compiler gave.
+        unsafe {
+            llvm::meet(place, number, site);
+            if gives == 0 {
+                copy(data, region.copied.take(receipt));
+            }
+            llvm::meet(place, number, site);
+        }
+    });
 }

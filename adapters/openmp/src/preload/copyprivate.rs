@@ -1,4 +1,4 @@
-//! Layer 4: hands the data of `single copyprivate` from one thread of a region to all others, and proposes the thread
+//! Layer 5: hands the data of `single copyprivate` from one thread of a region to all others, and proposes the thread
 //! that runs the `single`. A barrier lies between giving and taking.
 
 use super::runtime::Data;

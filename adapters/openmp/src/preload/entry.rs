@@ -1,9 +1,11 @@
-//! Layer 9: the common part of both runtimes' entry points. They begin a region, run a barrier, or cancel the
+//! Layer 11: the common part of both runtimes' entry points. They begin a region, run a barrier, or cancel the
 //! region's team; the macros at the end export them under the runtimes' names.
 
+use super::level::{Barriers, Inside, Level};
+use super::objects::Code;
 use super::region::Region;
-use super::runtime::{Code, Data, Runtime, outlined};
-use super::thread::{Barriers, Thread, outside, thread};
+use super::runtime::{Data, Family, Runtime, known, standard};
+use super::thread::{Thread, thread};
 use super::timed;
 use super::waits;
 use crate::record::Kind;
@@ -13,15 +15,16 @@ use corecast::Member;
 /// region, and as the program called it if `call` gets `None`.
 #[inline(always)]
 pub(crate) fn start_region(
+    family: Family,
     code: Code,
     arguments: &[Data],
     call: impl FnOnce(&'static Runtime, Option<&Region>),
 ) {
     let thread = thread();
-    let Some(region) = thread.next_region(code) else {
-        return outside(|| call(outlined(code).runtime, None));
+    let Some(region) = thread.next_region(family, code) else {
+        return outside_with(family, code, |runtime| call(runtime, None));
     };
-    region.prepare(code, arguments);
+    region.prepare(family, code, arguments);
     let depth = thread.depth.get();
     thread.depth.set(depth + 1);
     call(region.runtime(), Some(region));
@@ -40,9 +43,7 @@ pub(crate) fn run_body(region: &Region, body: impl FnOnce()) {
         false => Barriers::Runtime,
     };
     let run = |barriers| {
-        let saved = thread().enter(Some(region), barriers);
-        body();
-        thread().restore(saved);
+        thread().within(Inside::Region(region), barriers, body);
     };
     match waits::is_on() {
         false => run(barriers),
@@ -50,16 +51,82 @@ pub(crate) fn run_body(region: &Region, body: impl FnOnce()) {
     }
 }
 
-/// A barrier of the calling thread's region, which the program called at `site`. `theirs` runs it if it is the
-/// runtime's.
+/// Runs `call` in the innermost level of the runtime that a call at `at`, of a name of `family`, would have reached.
+/// `call` gets that runtime, and the level's region if it is one that is known here.
 #[inline(always)]
-pub(crate) fn barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce()) {
-    // This is the fast path (Invariant 4).
-    let Barriers::Team(member) = thread().barriers.get() else {
-        return other_barrier(site, kind, theirs);
+pub(crate) fn in_level<R>(
+    family: Family,
+    at: Code,
+    call: impl FnOnce(&'static Runtime, Option<&Region>) -> R,
+) -> R {
+    match thread().region().filter(|region| region.has(family, at)) {
+        Some(region) => call(region.runtime(), Some(region)),
+        None => in_other_level(family, at, call),
+    }
+}
+
+/// [`in_level`] where the call comes from another object than the region's code, or from outside of regions.
+#[cold]
+fn in_other_level<R>(
+    family: Family,
+    at: Code,
+    call: impl FnOnce(&'static Runtime, Option<&Region>) -> R,
+) -> R {
+    let thread = thread();
+    let runtime = called(thread, family, at);
+    let is_its = |level: &&Level| std::ptr::eq(level.runtime(), runtime);
+    let innermost = thread.level();
+    let Some(level) = thread.levels().find(is_its) else {
+        let run = || call(runtime, None);
+        return thread
+            .within(Inside::Other(runtime), Barriers::Runtime, run)
+            .0;
     };
-    if !is_met(member) {
-        their_barrier(theirs);
+    if innermost.is_some_and(|innermost| std::ptr::eq(innermost, level)) {
+        return call(runtime, level.region());
+    }
+    // The thread stays in the levels within that one: what runs meanwhile may ask for theirs.
+    let run = || call(runtime, level.region());
+    let (result, barriers) = thread.within(level.inside, level.barriers.get(), run);
+    level.barriers.set(barriers);
+    result
+}
+
+/// The runtime that a call at `at` of a name of `family` would have reached.
+fn called(thread: &Thread, family: Family, at: Code) -> &'static Runtime {
+    // Where a function ends with a barrier, compilers make a jump of the call, so GNU's names may seem to be called by
+    // the code that called that function: the runtime's, this library's, or that of another library.
+    let innermost = || {
+        let mut runtimes = thread.levels().map(Level::runtime);
+        runtimes.find(|runtime| runtime.serves(family))
+    };
+    let reached = known(at, family).reached();
+    reached
+        .or_else(innermost)
+        .unwrap_or_else(|| standard(family))
+}
+
+/// A barrier that the program called, of the calling thread's innermost region of the runtime that this call reaches.
+/// `at` is an address in the object that calls, `site` the one to which the call returns. `theirs` runs the barrier if it
+/// is the runtime's.
+#[inline(always)]
+pub(crate) fn barrier(
+    family: Family,
+    at: Code,
+    site: Code,
+    kind: impl FnOnce() -> Kind,
+    theirs: impl FnOnce(&'static Runtime),
+) {
+    // This is the fast path (Invariant 4).
+    let thread = thread();
+    let is_here = || thread.region().is_some_and(|region| region.has(family, at));
+    match thread.barriers.get() {
+        Barriers::Team(member) if is_here() => {
+            if !is_met(member) {
+                their_barrier(theirs);
+            }
+        }
+        _ => other_barrier(family, at, site, kind, theirs),
     }
 }
 
@@ -74,27 +141,39 @@ fn is_met(member: *mut Member) -> bool {
 /// Runs the runtime's barrier, and lets it run this thread's later barriers of the region.
 #[cold]
 #[inline(never)]
-fn their_barrier(theirs: impl FnOnce()) {
-    thread().barriers.set(Barriers::Runtime);
-    theirs();
-}
-
-/// A barrier off the fast path: the first one of a region, one of the runtime's, or one whose waits are recorded.
-#[cold]
-#[inline(never)]
-fn other_barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce()) {
+fn their_barrier(theirs: impl FnOnce(&'static Runtime)) {
     let thread = thread();
-    match thread.barriers.get() {
-        Barriers::Timed(timed) => {
-            timed::barrier(thread, timed, site, kind(), || {
-                untimed_barrier(thread, theirs)
-            });
-        }
-        _ => untimed_barrier(thread, theirs),
+    thread.barriers.set(Barriers::Runtime);
+    if let Some(level) = thread.level() {
+        theirs(level.runtime());
     }
 }
 
-fn untimed_barrier(thread: &Thread, theirs: impl FnOnce()) {
+/// A barrier off the fast path: the first one of a region, one of the runtime's, one whose waits are recorded, or one
+/// of another level.
+#[cold]
+#[inline(never)]
+fn other_barrier(
+    family: Family,
+    at: Code,
+    site: Code,
+    kind: impl FnOnce() -> Kind,
+    theirs: impl FnOnce(&'static Runtime),
+) {
+    in_level(family, at, |_, _| {
+        let thread = thread();
+        match thread.barriers.get() {
+            Barriers::Timed(timed) => {
+                timed::barrier(thread, timed, site, kind(), || {
+                    untimed_barrier(thread, theirs)
+                });
+            }
+            _ => untimed_barrier(thread, theirs),
+        }
+    });
+}
+
+fn untimed_barrier(thread: &Thread, theirs: impl FnOnce(&'static Runtime)) {
     let barriers = match thread.barriers.get() {
         Barriers::Unknown => find_team(thread),
         known => known,
@@ -145,16 +224,53 @@ pub(crate) fn cancel_team() {
     region.note_tasks();
 }
 
-/// Calls a runtime's function that makes a task or cancels a construct.
-pub(crate) fn with_tasks<R>(call: impl FnOnce(&'static Runtime) -> R) -> R {
-    cancel_team();
-    call(thread().runtime())
+/// Calls a runtime's function that makes a task or cancels a construct. `at` is an address in the object that calls it.
+pub(crate) fn with_tasks<R>(
+    family: Family,
+    at: Code,
+    call: impl FnOnce(&'static Runtime) -> R,
+) -> R {
+    in_level(family, at, |runtime, _| {
+        cancel_team();
+        call(runtime)
+    })
 }
 
-/// Calls a runtime's function that runs `code` on initial threads, outside of the region.
-pub(crate) fn outside_with<R>(code: Code, call: impl FnOnce(&'static Runtime) -> R) -> R {
-    let runtime = outlined(code).runtime;
-    outside(|| call(runtime))
+/// Calls a runtime's function that runs `code`, which keeps the runtime's barriers.
+pub(crate) fn outside_with<R>(
+    family: Family,
+    code: Code,
+    call: impl FnOnce(&'static Runtime) -> R,
+) -> R {
+    let runtime = known(code, family).runtime();
+    let run = || call(runtime);
+    thread()
+        .within(Inside::Other(runtime), Barriers::Runtime, run)
+        .0
+}
+
+/// Calls a runtime's function that begins a region for which [`come_back`] is called at its end. `at` is an address in
+/// the object that calls it.
+pub(crate) fn begin_outside(family: Family, at: Code, call: impl FnOnce(&'static Runtime)) {
+    let runtime = called(thread(), family, at);
+    // A runtime that calls itself ends such a region in another way.
+    if !runtime.span.contains(at) {
+        thread().begin(runtime);
+    }
+    call(runtime);
+}
+
+/// Calls a runtime's function that ends such a region, and goes back to the region around it.
+pub(crate) fn come_back(family: Family, at: Code, call: impl FnOnce(&'static Runtime)) {
+    let thread = thread();
+    let begun = thread.begun().filter(|runtime| !runtime.span.contains(at));
+    match begun {
+        Some(runtime) => {
+            call(runtime);
+            thread.end();
+        }
+        None => call(called(thread, family, at)),
+    }
 }
 
 /// The runtime's function of that name, as the program calls it.
@@ -172,12 +288,12 @@ macro_rules! theirs {
 pub(crate) use theirs;
 
 /// Exports functions that pass a call on to the runtime. Each line names the function that gets the call as a closure
-/// and has to make it. Older compilers give fewer arguments than are named; the others are passed on unread.
+/// and has to make it, and what else that function gets. Older compilers give fewer arguments than are named; the others are passed on unread.
 macro_rules! exports {
     ($( $how:ident $given:tt: $args:tt -> $ret:ty => $($name:ident),+; )*) => {
         $($( $crate::preload::entry::exports!(@one $how $given $name $args -> $ret); )+)*
     };
-    (@one $how:ident ($($given:ident)?) $name:ident ($($arg:ident: $kind:ty),*) -> $ret:ty) => {
+    (@one $how:ident ($($given:expr),*) $name:ident ($($arg:ident: $kind:ty),*) -> $ret:ty) => {
         #[doc = concat!("Passes the call on, by way of `", stringify!($how), "`.")]
         ///
         /// # Safety
@@ -185,7 +301,7 @@ macro_rules! exports {
         /// The arguments are those that a compiler gives to the runtime's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($arg: $kind),*) -> $ret {
-            $how($($given,)? |runtime: &Runtime| {
+            $how($($given,)* |runtime: &Runtime| {
                 // SAFETY: what the compiler gave.
                 unsafe { $crate::preload::entry::theirs!(runtime, $name)($($arg),*) }
             })

@@ -1,13 +1,13 @@
-//! Layer 10: the entry points of GNU OpenMP, which GCC calls, for starts of regions and barriers. Each is that of the
+//! Layer 12: the entry points of GNU OpenMP, which GCC calls, for starts of regions and barriers. Each is that of the
 //! same name in libgomp's public interface. LLVM's runtime exports most of them too, and serves them in the same way.
 
 #![allow(non_snake_case, reason = "the names are the runtime's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
 
 use super::entry::{barrier, run_body, start_region, theirs, with_site};
+use super::objects::Code;
 use super::region::Region;
-use super::runtime::{Code, Data};
-use super::thread::thread;
+use super::runtime::{Data, Family, Runtime};
 use crate::record::Kind;
 use std::ffi::{c_long, c_uint};
 
@@ -37,7 +37,7 @@ macro_rules! forks {
         /// The arguments are those that a compiler gives to the runtime's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(code: Code, data: Data, threads: c_uint $(, $arg: $kind)*) {
-            start_region(code, &[data], |runtime, region| {
+            start_region(Family::Gnu, code, &[data], |runtime, region| {
                 let (code, data) = match region {
                     Some(region) => (body as Code, std::ptr::from_ref(region).cast_mut().cast()),
                     None => (code, data),
@@ -68,16 +68,17 @@ with_site!(GOMP_barrier => meet, "rdi", "x0");
 /// The arguments are those that a compiler gives to the runtime's function.
 unsafe extern "C-unwind" fn meet(site: Code) {
     // SAFETY: what the compiler called.
-    barrier(site, || Kind::Barrier, || unsafe { their_barrier() });
+    unsafe { meet_at(site, Kind::Barrier) }
 }
 
-/// The runtime's barrier.
+/// A barrier of all threads of the region, called at `site`.
 ///
 /// # Safety
 ///
 /// As for `GOMP_barrier`.
 #[inline(always)]
-pub(super) unsafe fn their_barrier() {
+pub(super) unsafe fn meet_at(site: Code, kind: Kind) {
     // SAFETY: the caller's.
-    unsafe { theirs!(thread().runtime(), GOMP_barrier)() }
+    let theirs = |runtime: &Runtime| unsafe { theirs!(runtime, GOMP_barrier)() };
+    barrier(Family::Gnu, site, site, || kind, theirs);
 }

@@ -1,6 +1,7 @@
-//! Layer 3: decisions before the program starts, while it has one thread, and the message at its end.
+//! Layer 4: decisions before the program starts, while it has one thread, and the message at its end.
 
-use super::runtime::{self, Code, is_ours};
+use super::objects::{Code, is_ours};
+use super::runtime;
 use corecast::debug::{Level, say};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Layer 10: the entry points of LLVM OpenMP, which Clang calls, for starts of regions and barriers.
+//! Layer 12: the entry points of LLVM OpenMP, which Clang calls, for starts of regions and barriers.
 //!
 //! A region's body takes its arguments one by one, and so does the function that starts it, which in C has an
 //! ellipsis. On x86-64, and on AArch64 under Linux, pointers behind an ellipsis are passed like named ones, so a
@@ -9,8 +9,9 @@
 
 use super::entry::{barrier, exports, outside_with, run_body, start_region, theirs, with_site};
 use super::init::{IS_ON, is_on};
+use super::objects::Code;
 use super::region::{ARGUMENTS_MAX, Region};
-use super::runtime::{Code, Data, Runtime, give_up, outlined};
+use super::runtime::{Data, Family, Runtime, give_up, known};
 use super::thread::thread;
 use crate::record::Kind;
 use std::ffi::c_int;
@@ -76,7 +77,7 @@ macro_rules! all {
 
         // A league of teams runs on initial threads, outside of the region.
         exports! {
-            outside_with(code): (place: Data, count: c_int, code: Code $(, $name: Data)*) -> () => __kmpc_fork_teams;
+            outside_with(Family::Llvm, code): (place: Data, count: c_int, code: Code $(, $name: Data)*) -> () => __kmpc_fork_teams;
         }
     };
     (@type $name:ident) => { Data };
@@ -170,7 +171,7 @@ extern "C" fn their_fork_call(code: Code) -> Code {
     if thread().region().is_some() {
         give_up("a region within another shares more than 64 variables, which cannot be passed on");
     }
-    theirs!(outlined(code).runtime, __kmpc_fork_call) as Code
+    theirs!(known(code, Family::Llvm).runtime(), __kmpc_fork_call) as Code
 }
 
 /// Starts a region if `does` is not 0; otherwise the runtime runs its body on the calling thread.
@@ -191,7 +192,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
         // SAFETY: what the compiler gave: one argument, or none.
         return unsafe { fork(place, code, &given[..usize::from(!data.is_null())]) };
     }
-    outside_with(code, |runtime| {
+    outside_with(Family::Llvm, code, |runtime| {
         // SAFETY: what the compiler gave.
         unsafe { theirs!(runtime, __kmpc_fork_call_if)(place, count, code, does, data) }
     });
@@ -216,7 +217,7 @@ unsafe extern "C-unwind" fn body(thread: *mut c_int, within: *mut c_int, region:
 /// As for `__kmpc_fork_call`, with the arguments that were given to it.
 #[inline(always)]
 unsafe fn fork(place: Data, code: Code, given: &[Data]) {
-    start_region(code, given, |runtime, region| match region {
+    start_region(Family::Llvm, code, given, |runtime, region| match region {
         Some(region) => {
             let start = theirs!(runtime, __kmpc_fork_call);
             // SAFETY: as the compiler calls it, for a body with one argument.
@@ -235,12 +236,23 @@ with_site!(__kmpc_barrier => meet, "rdx", "x2");
 ///
 /// The arguments are those that a compiler gives to the runtime's function.
 pub(super) unsafe extern "C-unwind" fn meet(place: Data, number: c_int, site: Code) {
-    let theirs = || {
+    let theirs = |runtime: &Runtime| {
         // SAFETY: what the compiler gave.
-        unsafe { theirs!(thread().runtime(), __kmpc_barrier)(place, number) }
+        unsafe { theirs!(runtime, __kmpc_barrier)(place, number) }
     };
     // SAFETY: the compiler's description of the place, as its public source has it.
-    barrier(site, || unsafe { kind_of(place) }, theirs);
+    let kind = || unsafe { kind_of(place) };
+    barrier(Family::Llvm, caller(place, site), site, kind, theirs);
+}
+
+/// An address in the object that calls: its description of the place, or `site` if it gives none. The address to
+/// which a call returns may lie in another object, since compilers make a jump of a call at a function's end.
+#[inline(always)]
+pub(super) fn caller(place: Data, site: Code) -> Code {
+    match place.is_null() {
+        true => site,
+        false => place,
+    }
 }
 
 /// The kind of a barrier, by the flags of its place in the source.

@@ -1,4 +1,4 @@
-//! Layer 12: the functions that the loader calls before the program starts and at its end. The order of the other
+//! Layer 14: the functions that the loader calls before the program starts and at its end. The order of the other
 //! files is drawn in `lib.rs`.
 
 mod constructs;
@@ -6,13 +6,16 @@ mod copyprivate;
 mod entry;
 mod gnu;
 mod init;
+mod level;
 mod llvm;
+mod objects;
 mod passed_on;
 mod region;
 mod runtime;
 mod teams;
 mod thread;
 mod timed;
+mod unload;
 mod waits;
 
 #[used]

@@ -1,7 +1,8 @@
-//! Layer 6: the data that the thread which starts a region shares with the threads in it.
+//! Layer 7: the data that the thread which starts a region shares with the threads in it.
 
 use super::copyprivate::Copied;
-use super::runtime::{Code, Data, Outlined, Runtime, locked, outlined};
+use super::objects::{Code, Span, locked};
+use super::runtime::{Data, Family, Known, Runtime, known};
 use super::teams::{self, CachedTeam};
 use super::waits::Times;
 use std::cell::Cell;
@@ -20,7 +21,7 @@ pub(crate) const ARGUMENTS_MAX: usize = 64;
 #[repr(C, align(4096))]
 pub(crate) struct Region {
     code: Cell<Code>,
-    outlined: Cell<&'static Outlined>,
+    known: Cell<&'static Known>,
     /// The one of `held` that was used last, or null.
     team: AtomicPtr<CachedTeam>,
     /// Whether its barriers may be Corecast's. Decided once for all of its threads.
@@ -30,6 +31,9 @@ pub(crate) struct Region {
     /// The number of the body's arguments.
     count: Cell<usize>,
     arguments: [Cell<Data>; ARGUMENTS_MAX],
+    /// The addresses whose calls are this region's, as far as the object of its code goes; by family.
+    spans: [Cell<Span>; 2],
+    runtime: Cell<&'static Runtime>,
     /// The teams that it has taken; boxed, as its threads point to one.
     #[expect(clippy::vec_box, reason = "they stay where they are")]
     held: Mutex<Vec<Box<CachedTeam>>>,
@@ -45,15 +49,18 @@ const _: () = assert!(offset_of!(Region, arguments) + 3 * size_of::<Data>() <= 6
 unsafe impl Sync for Region {}
 
 impl Region {
-    pub(crate) fn new(code: Code) -> Self {
+    pub(crate) fn new(family: Family, code: Code) -> Self {
+        let known = known(code, family);
         Self {
             code: Cell::new(code),
-            outlined: Cell::new(outlined(code)),
+            known: Cell::new(known),
             team: AtomicPtr::default(),
             is_own: Cell::new(false),
             is_cancelled: AtomicBool::new(false),
             count: Cell::new(0),
             arguments: [const { Cell::new(std::ptr::null_mut()) }; ARGUMENTS_MAX],
+            spans: Family::ALL.map(|family| Cell::new(known.span(family))),
+            runtime: Cell::new(known.runtime()),
             held: Mutex::default(),
             times: Mutex::default(),
             copied: Copied::default(),
@@ -63,21 +70,37 @@ impl Region {
     /// Sets the code and the arguments of the next region, at most [`ARGUMENTS_MAX`]. It is called while no thread is
     /// in the region, and writes only what changes.
     #[inline(always)]
-    pub(crate) fn prepare(&self, code: Code, arguments: &[Data]) {
+    pub(crate) fn prepare(&self, family: Family, code: Code, arguments: &[Data]) {
         debug_assert!(arguments.len() <= ARGUMENTS_MAX);
-        if self.code.get() != code {
-            self.code.set(code);
-            self.outlined.set(outlined(code));
+        if self.code.get() != code || !self.known.get().is_current() {
+            self.change(family, code);
         }
         // Relaxed: it is only a hint.
         set(
             &self.is_own,
-            !self.outlined.get().has_tasks.load(Ordering::Relaxed),
+            !self.known.get().has_tasks.load(Ordering::Relaxed),
         );
         set(&self.count, arguments.len());
         for (kept, &given) in self.arguments.iter().zip(arguments) {
             set(kept, given);
         }
+    }
+
+    #[inline(never)]
+    fn change(&self, family: Family, code: Code) {
+        let known = known(code, family);
+        self.code.set(code);
+        self.known.set(known);
+        self.runtime.set(known.runtime());
+        for (span, family) in self.spans.iter().zip(Family::ALL) {
+            set(span, known.span(family));
+        }
+    }
+
+    /// Whether a call at `at` by a name of that family is seen at once to be this region's. If not, it may still be.
+    #[inline(always)]
+    pub(crate) fn has(&self, family: Family, at: Code) -> bool {
+        self.spans[family as usize].get().contains(at)
     }
 
     pub(crate) fn code(&self) -> Code {
@@ -89,7 +112,7 @@ impl Region {
     }
 
     pub(crate) fn runtime(&self) -> &'static Runtime {
-        self.outlined.get().runtime
+        self.runtime.get()
     }
 
     pub(crate) fn is_own(&self) -> bool {
@@ -152,7 +175,7 @@ impl Region {
     /// on.
     pub(crate) fn note_tasks(&self) {
         // Relaxed: a region of this code that starts without seeing it takes a team and cancels it again.
-        let has_tasks = &self.outlined.get().has_tasks;
+        let has_tasks = &self.known.get().has_tasks;
         has_tasks.store(true, Ordering::Relaxed);
     }
 

@@ -1,16 +1,20 @@
-//! Layer 2: the OpenMP runtimes of this process, and which of them a program's code uses.
+//! Layer 3: the OpenMP runtimes of this process, and which of them a program's code uses.
 //!
-//! A process may have several: Python wheels bring renamed copies, and libraries are opened while the program runs.
-//! File names tell nothing. So the runtime of some code is found as the loader would have found it without this
-//! library: among what the code's own object and the libraries of that object export, or else next in the global order.
+//! A process may have several: Python wheels bring renamed copies, programs link parts that different compilers made,
+//! and libraries are opened while the program runs. File names tell nothing. So the runtime of some code is found as
+//! the loader would have found it without this library. The loader came here in the global order, and would have
+//! gone on in it, and then among what the code's own object and the libraries of that object export.
+//!
+//! That depends on the name that the code calls: GNU's runtime has none of LLVM's names, and one object may hold code
+//! of both compilers. So a runtime is looked for by a name of the code's [`Family`].
 
+use super::objects::{self, Code, Handle, Span, is_ours, locked};
 use corecast::debug::{Level, say};
 use std::ffi::{CStr, CString, c_int, c_long, c_uint, c_void};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
-/// A function of the program, or an address in one.
-pub(crate) type Code = *const c_void;
 /// An argument that is passed on unread.
 pub(crate) type Data = *mut c_void;
 /// An argument of any type that fills at most a register.
@@ -84,69 +88,176 @@ functions! {
     (Data, c_int, Code, c_int, Data) -> (): __kmpc_fork_call_if;
     (Data, c_int) -> (): __kmpc_serialized_parallel, __kmpc_end_serialized_parallel, __kmpc_barrier;
     (Data, c_int, usize, Data, CopyPrivate, c_int) -> (): __kmpc_copyprivate;
-    (Word, c_int, c_int, Word, Word, Word) -> Data: __kmpc_omp_task_alloc;
-    (Word, c_int, c_int, Word, Word, Word, Word) -> Data: __kmpc_omp_target_task_alloc;
+    (Data, c_int, c_int, Word, Word, Word) -> Data: __kmpc_omp_task_alloc;
+    (Data, c_int, c_int, Word, Word, Word, Word) -> Data: __kmpc_omp_target_task_alloc;
     (Data, c_int, c_int) -> c_int: __kmpc_cancel;
+}
+
+/// The compiler whose runtime's names some code calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// GCC, and names that begin with `GOMP_`.
+    Gnu = 0,
+    /// Clang, and names that begin with `__kmpc_`.
+    Llvm = 1,
+}
+
+impl Family {
+    pub(crate) const ALL: [Self; 2] = [Self::Gnu, Self::Llvm];
+
+    /// A function that all runtimes with this family's names export.
+    fn name(self) -> &'static CStr {
+        match self {
+            Self::Gnu => c"GOMP_barrier",
+            Self::Llvm => c"__kmpc_barrier",
+        }
+    }
 }
 
 /// One of the process's runtimes.
 #[derive(Debug)]
 pub(crate) struct Runtime {
-    base: usize,
+    pub(crate) span: Span,
     pub(crate) path: CString,
     pub(crate) real: Functions,
 }
 
-/// The function that a compiler has made of the body of a region; compilers say that they *outline* it.
+impl Runtime {
+    /// Whether it has the names of that family.
+    pub(crate) fn serves(&self, family: Family) -> bool {
+        match family {
+            Family::Gnu => self.real.GOMP_barrier.is_some(),
+            Family::Llvm => self.real.__kmpc_barrier.is_some(),
+        }
+    }
+}
+
+/// An object, and the runtimes that its code reaches, by family.
 #[derive(Debug)]
-pub(crate) struct Outlined {
-    code: usize,
-    /// The runtime that it reaches.
-    pub(crate) runtime: &'static Runtime,
+struct Object {
+    span: Span,
+    path: CString,
+    runtimes: [Option<&'static Runtime>; 2],
+}
+
+/// What is known of an address of the program: the function that a compiler has made of the body of a region
+/// (compilers say that they *outline* it), or the place of a call.
+#[derive(Debug)]
+pub(crate) struct Known {
+    at: usize,
+    family: Family,
+    /// The [`state`](objects::state) in which `object` was looked up; one that is not settled if it has to be again.
+    state: AtomicU64,
+    /// Null for an address that is in no object, such as those of code that the program makes while it runs.
+    object: AtomicPtr<Object>,
     /// Whether it has made tasks or cancelled. If so, its barriers stay with the runtime.
     pub(crate) has_tasks: AtomicBool,
     /// The next one of the same bucket.
-    next: OnceLock<Box<Outlined>>,
+    next: OnceLock<Box<Known>>,
+}
+
+impl Known {
+    fn new(at: Code, family: Family) -> Self {
+        Self {
+            at: at.addr(),
+            family,
+            state: AtomicU64::new(u64::MAX),
+            object: AtomicPtr::default(),
+            has_tasks: AtomicBool::new(false),
+            next: OnceLock::new(),
+        }
+    }
+
+    /// Whether nothing was unloaded since this was looked up.
+    #[inline(always)]
+    pub(crate) fn is_current(&self) -> bool {
+        // Acquire: synchronises with the store in `renew`.
+        self.state.load(Ordering::Acquire) == objects::state()
+    }
+
+    /// Looks the object up. Threads that do so at the same time find the same one, since its code runs.
+    #[cold]
+    fn renew(&self) {
+        let state = objects::state();
+        let object = object_at(ptr::without_provenance(self.at));
+        let object = object.map_or(ptr::null(), ptr::from_ref).cast_mut();
+        // Relaxed: published by the store of the state.
+        if self.object.swap(object, Ordering::Relaxed) != object {
+            self.has_tasks.store(false, Ordering::Relaxed);
+        }
+        if objects::settled(state) {
+            // Release: synchronises with the load in `is_current`.
+            self.state.store(state, Ordering::Release);
+        }
+    }
+
+    fn object(&self) -> Option<&'static Object> {
+        // Relaxed: the caller has seen that this is current, or has looked it up.
+        // SAFETY: objects are kept for ever.
+        unsafe { self.object.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// The runtime that code here reaches; `None` if its object reaches none.
+    pub(crate) fn reached(&self) -> Option<&'static Runtime> {
+        self.object()?.runtimes[self.family as usize]
+    }
+
+    /// The runtime of a region with this code.
+    pub(crate) fn runtime(&self) -> &'static Runtime {
+        self.reached().unwrap_or_else(|| standard(self.family))
+    }
+
+    /// The addresses from which calls of a family reach the same runtime, as far as this object goes.
+    pub(crate) fn span(&self, family: Family) -> Span {
+        let same = |object: &&Object| {
+            let other = object.runtimes[family as usize];
+            other.is_some_and(|other| ptr::eq(other, self.runtime()))
+        };
+        let object = self.object().filter(same);
+        object.map_or_else(Span::default, |object| object.span)
+    }
 }
 
 const BUCKETS: usize = 256;
-static OUTLINED: [OnceLock<Box<Outlined>>; BUCKETS] = [const { OnceLock::new() }; BUCKETS];
+static KNOWN: [OnceLock<Box<Known>>; BUCKETS] = [const { OnceLock::new() }; BUCKETS];
 /// Kept for ever, as long as their libraries stay loaded.
 static RUNTIMES: Mutex<Vec<&'static Runtime>> = Mutex::new(Vec::new());
+/// All objects that were looked up, also those that were unloaded: programs often load them again.
+static OBJECTS: Mutex<Vec<&'static Object>> = Mutex::new(Vec::new());
 
-/// The entry of `code`, made when it is first asked for.
+/// What is known of the address `at`, from which a function of that family is called.
 ///
 /// # Cost
 ///
-/// A look into a hash table, except for the first time.
-pub(crate) fn outlined(code: Code) -> &'static Outlined {
-    let mut cell = &OUTLINED[(code.addr() >> 4) % BUCKETS];
+/// A look into a hash table, except for the first time, and the first time after an object was unloaded.
+pub(crate) fn known(at: Code, family: Family) -> &'static Known {
+    let mut cell = &KNOWN[((at.addr() >> 4) ^ family as usize) % BUCKETS];
     loop {
         let found = cell.get().unwrap_or_else(|| {
             // The entry is made before the cell is locked: a process that is forked meanwhile must not find it locked
             // for ever.
-            let fresh = Outlined {
-                code: code.addr(),
-                runtime: of_code(code).unwrap_or_else(|| give_up_without()),
-                has_tasks: AtomicBool::new(false),
-                next: OnceLock::new(),
-            };
-            cell.get_or_init(|| Box::new(fresh))
+            let fresh = Box::new(Known::new(at, family));
+            cell.get_or_init(|| fresh)
         });
-        if found.code == code.addr() {
+        if found.at == at.addr() && found.family == family {
+            if !found.is_current() {
+                found.renew();
+            }
             return found;
         }
         cell = &found.next;
     }
 }
 
-/// The runtime that code outside of a region uses.
-pub(crate) fn standard() -> &'static Runtime {
-    static STANDARD: OnceLock<&'static Runtime> = OnceLock::new();
-    STANDARD.get().copied().unwrap_or_else(|| {
-        let first = || locked(&RUNTIMES).first().copied();
-        let found = exporter(libc::RTLD_NEXT).or_else(first);
-        STANDARD.get_or_init(|| found.unwrap_or_else(|| give_up_without()))
+/// The runtime for code of which nothing else is known.
+pub(crate) fn standard(family: Family) -> &'static Runtime {
+    static STANDARD: [OnceLock<&'static Runtime>; 2] = [const { OnceLock::new() }; 2];
+    let kept = &STANDARD[family as usize];
+    kept.get().copied().unwrap_or_else(|| {
+        let all = locked(&RUNTIMES).clone();
+        let first = || all.into_iter().find(|runtime| runtime.serves(family));
+        let found = exporter(libc::RTLD_NEXT, family).or_else(first);
+        kept.get_or_init(|| found.unwrap_or_else(|| give_up_without()))
     })
 }
 
@@ -155,67 +266,67 @@ pub(crate) fn any() -> bool {
     !locked(&RUNTIMES).is_empty()
 }
 
-/// The runtime that the object with `code` reaches.
-fn of_code(code: Code) -> Option<&'static Runtime> {
-    let object = object_of(code).and_then(|(_, path)| open(&path));
-    let next = || exporter(libc::RTLD_NEXT);
-    object.and_then(exporter).or_else(next)
+/// The object that has the address `at`, if any.
+fn object_at(at: Code) -> Option<&'static Object> {
+    let (span, path) = objects::find(at)?;
+    let known = || {
+        let all = locked(&OBJECTS);
+        let mut all = all.iter().copied();
+        all.find(|object| object.span == span && object.path == path)
+    };
+    let found = known().unwrap_or_else(|| {
+        // No lock is held here: a process that is forked meanwhile would find it locked for ever.
+        let runtimes = Family::ALL.map(|family| reached_by(&path, family));
+        let path = path.clone();
+        known().unwrap_or_else(|| {
+            let fresh: &'static Object = Box::leak(Box::new(Object {
+                span,
+                path,
+                runtimes,
+            }));
+            locked(&OBJECTS).push(fresh);
+            fresh
+        })
+    });
+    Some(found)
 }
 
-/// The runtime whose functions are found by `handle`.
-fn exporter(handle: *mut c_void) -> Option<&'static Runtime> {
-    let names = [c"GOMP_parallel", c"__kmpc_fork_call"];
-    names.into_iter().find_map(|name| {
-        // SAFETY: the handle is open, and the name a string of C.
-        let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
-        let (base, path) = object_of(found)?;
-        (!is_ours(found)).then(|| register(base, path))
-    })
+/// The runtime that code of a family reaches in the object of that path.
+fn reached_by(path: &CStr, family: Family) -> Option<&'static Runtime> {
+    let own = || {
+        let object = Handle::of(path)?;
+        exporter(object.get(), family)
+    };
+    exporter(libc::RTLD_NEXT, family).or_else(own)
 }
 
-fn register(base: usize, path: CString) -> &'static Runtime {
-    let mut all = locked(&RUNTIMES);
-    if let Some(known) = all.iter().find(|runtime| runtime.base == base) {
-        return known;
-    }
-    // A runtime that is linked into the program cannot be opened, but its functions are found in the global order.
-    let handle = open(&path).unwrap_or(libc::RTLD_NEXT);
-    let runtime = Box::leak(Box::new(Runtime {
-        base,
-        path,
-        // SAFETY: the handle is open.
-        real: unsafe { Functions::of(handle) },
-    }));
-    all.push(runtime);
-    runtime
-}
-
-/// Base and path of the object that `code` is in.
-pub(crate) fn object_of(code: Code) -> Option<(usize, CString)> {
-    // SAFETY: plain data, for which zeros are valid.
-    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: any address may be asked for.
-    let found = unsafe { libc::dladdr(code, &mut info) };
-    if code.is_null() || found == 0 || info.dli_fname.is_null() {
+/// The runtime whose functions are found by `handle`, which is open or `RTLD_NEXT`.
+fn exporter(handle: *mut c_void, family: Family) -> Option<&'static Runtime> {
+    // SAFETY: the caller's.
+    let found = unsafe { objects::symbol(handle, family.name()) };
+    if found.is_null() || is_ours(found) {
         return None;
     }
-    // SAFETY: the loader's string, which lives as long as the object.
-    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_owned();
-    Some((info.dli_fbase.addr(), path))
+    let (span, path) = objects::find(found)?;
+    Some(register(span, path))
 }
 
-/// Whether `code` is in the same object as this library.
-pub(crate) fn is_ours(code: Code) -> bool {
-    let base = |code| object_of(code).map(|(base, _)| base);
-    base(code) == base(is_ours as Code)
-}
-
-/// A handle of a library that is loaded already, which is never closed; `None` for the program itself.
-fn open(path: &CStr) -> Option<*mut c_void> {
-    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-    // SAFETY: opens what is loaded already, so that no code of it runs.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), flags) };
-    (!handle.is_null()).then_some(handle)
+fn register(span: Span, path: CString) -> &'static Runtime {
+    let known = |all: &[&'static Runtime]| all.iter().copied().find(|runtime| runtime.span == span);
+    let found = known(&locked(&RUNTIMES));
+    found.unwrap_or_else(|| {
+        // A runtime that is linked into the program cannot be opened, but its functions are found in the global order.
+        // Any other one stays loaded: its threads come back to this library.
+        let handle = Handle::of(&path).map_or(libc::RTLD_NEXT, Handle::keep);
+        // SAFETY: the handle is open.
+        let real = unsafe { Functions::of(handle) };
+        let mut all = locked(&RUNTIMES);
+        known(&all).unwrap_or_else(|| {
+            let fresh: &'static Runtime = Box::leak(Box::new(Runtime { span, path, real }));
+            all.push(fresh);
+            fresh
+        })
+    })
 }
 
 #[cold]
@@ -230,9 +341,4 @@ pub(crate) fn give_up(why: &str) -> ! {
         format!("OpenMP: {why}; CORECAST_DISABLE=1 runs the program without Corecast")
     });
     std::process::abort()
-}
-
-/// Locks a mutex. Poisoning is ignored, because no code here panics while it changes the data.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Layer 4: the team cache. Corecast's teams by runtime and number of threads, made when they are first needed and used
+//! Layer 5: the team cache. Corecast's teams by runtime and number of threads, made when they are first needed and used
 //! for one region after the other.
 //!
 //! | a team is | then |
@@ -10,11 +10,13 @@
 //! | older than a `fork` | it fits no region of the child, and is never touched again |
 
 use super::init;
-use super::runtime::{Functions, Runtime, locked};
+use super::objects::locked;
+use super::runtime::{Functions, Runtime};
 use corecast::debug::{Level, say};
 use corecast::{Builder, Member, Team, WaitConfig, Waiting};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use std::cell::UnsafeCell;
+use std::ffi::c_void;
 use std::sync::Mutex;
 
 /// Nanoseconds that waiting threads with a CPU each stay awake, unless a setting says otherwise. The runtimes do so
@@ -104,16 +106,45 @@ type Built = Result<(Box<[Slot]>, Team), Box<dyn std::error::Error + Send + Sync
 
 /// Builds the team on a new thread, because the runtime may have bound this one to one PU, and discovery would then
 /// find only that PU.
+///
+/// The region may have been started by a constructor of a library, while the loader holds its lock for the thread that
+/// runs it. The standard library's threads would wait for that lock, since they have destructors for thread-local
+/// values; so the thread is one of the C library's.
 fn build(threads: usize, real: &Functions) -> Built {
-    let places = Places::of(threads, real);
-    std::thread::scope(|scope| {
-        let build = || {
-            init::widen_affinity(places.as_ref().map_or(&[][..], |places| &places.all));
-            build_here(threads, places.and_then(|places| places.of_threads))
-        };
-        let thread = std::thread::Builder::new().spawn_scoped(scope, build)?;
-        thread.join().expect("builds without a panic")
-    })
+    struct Work {
+        threads: usize,
+        places: Option<Places>,
+        built: Option<Built>,
+    }
+
+    extern "C" fn run(work: *mut c_void) -> *mut c_void {
+        // SAFETY: what `build` gave; it waits until this ends.
+        let work = unsafe { &mut *work.cast::<Work>() };
+        let places = work.places.take();
+        init::widen_affinity(places.as_ref().map_or(&[][..], |places| &places.all));
+        work.built = Some(build_here(
+            work.threads,
+            places.and_then(|places| places.of_threads),
+        ));
+        std::ptr::null_mut()
+    }
+
+    let mut work = Work {
+        threads,
+        places: Places::of(threads, real),
+        built: None,
+    };
+    let given: *mut Work = &mut work;
+    // SAFETY: plain data, for which zeros are valid; written before it is read.
+    let mut thread: libc::pthread_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the function gets what it expects, and the calling thread waits for it right below.
+    let code = unsafe { libc::pthread_create(&mut thread, std::ptr::null(), run, given.cast()) };
+    if code != 0 {
+        return Err(std::io::Error::from_raw_os_error(code).into());
+    }
+    // SAFETY: the thread was started above, and is joined once.
+    unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
+    work.built.expect("the thread has built")
 }
 
 fn build_here(threads: usize, bound: Option<String>) -> Built {

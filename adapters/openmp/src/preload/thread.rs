@@ -1,45 +1,16 @@
-//! Layer 7: the state of a thread: the region that it is in, who runs that region's barriers, and the regions that it
-//! starts.
-//!
-//! | [`Barriers`] | the thread's next barrier | becomes |
-//! | --- | --- | --- |
-//! | `Runtime` | is the runtime's: outside of regions, after a cancellation, or without a team | – |
-//! | `Unknown` | looks for the region's team first | `Team`, or `Runtime` if there is none |
-//! | `Team` | is Corecast's | `Runtime` once the team is cancelled |
-//! | `Timed` | is that of [`Timed::barriers`], and its wait is recorded | stays; [`Timed::barriers`] changes as above |
-//!
-//! A thread enters a region as `Unknown`, or as `Runtime` if the region's code has made tasks before.
+//! Layer 9: the state of a thread: the levels that it is in, and the regions that it starts.
 
 use super::copyprivate::Receipt;
 use super::init;
+use super::level::{Barriers, Inside, Level};
+use super::objects::Code;
 use super::region::Region;
-use super::runtime::{Code, Runtime, standard};
-use super::waits::Stay;
-use corecast::Member;
+use super::runtime::{Family, Runtime};
 use std::arch::{asm, global_asm};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::ffi::c_void;
 use std::ptr;
-
-/// Who runs the barriers of the thread's region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(crate) enum Barriers {
-    /// The runtime.
-    Runtime = 0,
-    /// The thread has not looked for the region's team yet.
-    Unknown,
-    /// The team of this member.
-    Team(*mut Member),
-    /// The one that [`Timed::barriers`] says; the waits are recorded.
-    Timed(*const Timed),
-}
-
-/// A stay in a region whose waits are recorded; `timed.rs` makes and uses it.
-#[derive(Debug)]
-pub(crate) struct Timed {
-    pub(crate) stay: Stay,
-    pub(crate) barriers: Cell<Barriers>,
-}
+use std::sync::OnceLock;
 
 /// Depth of nested regions that can have teams; deeper ones keep the runtime's barriers.
 const DEPTH_MAX: usize = 8;
@@ -47,20 +18,18 @@ const DEPTH_MAX: usize = 8;
 /// The state of a thread. Zeros are valid, and mean that it is in no region.
 #[repr(C, align(64))]
 pub(crate) struct Thread {
-    region: Cell<*const Region>,
+    /// The innermost level that it is in, or null.
+    level: Cell<*const Level>,
+    /// Those of that level.
     pub(crate) barriers: Cell<Barriers>,
     /// Number of regions that this thread has started and that run, one within the other.
     pub(crate) depth: Cell<usize>,
     pub(crate) receipt: Receipt,
     /// The regions that it starts, by depth; boxed, and freed when it ends.
     regions: [Cell<*const Region>; DEPTH_MAX],
-}
-
-/// The region that a thread has left for another one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Saved {
-    region: *const Region,
-    barriers: Barriers,
+    /// The box of a level that has ended, for the next one that needs a box; freed when the thread ends.
+    spare: Cell<*mut Level>,
+    keeps: Cell<Keeps>,
 }
 
 // In a library each use of `thread_local!` takes a call, since a library may be loaded after threads were started.
@@ -113,101 +82,189 @@ pub(crate) fn thread<'a>() -> &'a Thread {
 }
 
 impl Thread {
-    /// The region that the thread is in.
+    /// The innermost level that the thread is in.
+    #[inline(always)]
+    pub(crate) fn level<'a>(&self) -> Option<&'a Level> {
+        // SAFETY: a level outlives the thread's stay in it.
+        unsafe { self.level.get().as_ref() }
+    }
+
+    /// The region of that level.
     #[inline(always)]
     pub(crate) fn region<'a>(&self) -> Option<&'a Region> {
-        // SAFETY: a region outlives the threads in it.
-        unsafe { self.region.get().as_ref() }
+        self.level()?.region()
     }
 
-    /// The runtime of that region, or the one of code outside of regions.
-    pub(crate) fn runtime(&self) -> &'static Runtime {
-        self.region().map_or_else(standard, Region::runtime)
+    /// All levels that the thread is in, the innermost one first.
+    pub(crate) fn levels<'a>(&self) -> impl Iterator<Item = &'a Level> {
+        // SAFETY: as in `level`; a level lies within those around it.
+        std::iter::successors(self.level(), |level| unsafe { level.outer.as_ref() })
     }
 
-    /// Enters a region, or leaves all regions known here if it is `None`. Returns the state to restore.
     #[inline(always)]
-    pub(crate) fn enter(&self, region: Option<&Region>, barriers: Barriers) -> Saved {
-        // The words are read one by one, as they were written, because a read that spans two stores stalls.
-        Saved {
-            region: self
-                .region
-                .replace(region.map_or(ptr::null(), ptr::from_ref)),
-            barriers: self.barriers.replace(barriers),
+    fn enter(&self, level: &Level, barriers: Barriers) {
+        if let Some(outer) = self.level() {
+            outer.barriers.set(self.barriers.get());
+        }
+        self.level.set(level);
+        self.barriers.set(barriers);
+    }
+
+    #[inline(always)]
+    fn leave(&self, level: &Level) {
+        self.level.set(level.outer);
+        // SAFETY: as in `level`.
+        let outer = unsafe { level.outer.as_ref() };
+        let barriers = outer.map_or(Barriers::Runtime, |outer| outer.barriers.get());
+        self.barriers.set(barriers);
+    }
+
+    /// Runs `call` in a level of its own, which has these barriers at first. Returns what they are at the end, too.
+    #[inline(always)]
+    pub(crate) fn within<R>(
+        &self,
+        inside: Inside,
+        barriers: Barriers,
+        call: impl FnOnce() -> R,
+    ) -> (R, Barriers) {
+        /// Also where the thread is unwound, as by `pthread_exit`: the level's memory is gone then.
+        struct Stay<'a>(&'a Thread, &'a Level);
+        impl Drop for Stay<'_> {
+            #[inline(always)]
+            fn drop(&mut self) {
+                self.0.leave(self.1);
+            }
+        }
+
+        let level = Level::new(inside, self.level.get());
+        self.enter(&level, barriers);
+        let stay = Stay(self, &level);
+        let result = call();
+        let barriers = self.barriers.get();
+        drop(stay);
+        (result, barriers)
+    }
+
+    /// Begins a level of `runtime` that lasts until [`end`](Self::end), for regions that one call begins and another one
+    /// ends.
+    pub(crate) fn begin(&self, runtime: &'static Runtime) {
+        let same = |level: &&Level| level.begun.get() > 0 && ptr::eq(level.runtime(), runtime);
+        if let Some(level) = self.level().filter(same) {
+            return level.begun.set(level.begun.get() + 1);
+        }
+        let level = Level::new(Inside::Other(runtime), self.level.get());
+        level.begun.set(1);
+        let spare = self.spare.replace(ptr::null_mut());
+        let place = match spare.is_null() {
+            true => Box::into_raw(Box::new(level)),
+            false => {
+                // SAFETY: from a box, and in no use.
+                unsafe { spare.write(level) };
+                spare
+            }
+        };
+        // SAFETY: just written, and freed by `end`.
+        self.enter(unsafe { &*place }, Barriers::Runtime);
+    }
+
+    /// Ends what the last call of [`begin`](Self::begin) has begun.
+    pub(crate) fn end(&self) {
+        let Some(level) = self.level().filter(|level| level.begun.get() > 0) else {
+            return;
+        };
+        level.begun.set(level.begun.get() - 1);
+        if level.begun.get() > 0 {
+            return;
+        }
+        let place = self.level.get().cast_mut();
+        self.leave(level);
+        match self.spare.get().is_null() && lives_on() {
+            true => self.spare.set(place),
+            // SAFETY: from a box, and left.
+            false => drop(unsafe { Box::from_raw(place) }),
         }
     }
 
-    /// Goes back to the region that `saved` tells.
-    #[inline(always)]
-    pub(crate) fn restore(&self, saved: Saved) {
-        self.region.set(saved.region);
-        self.barriers.set(saved.barriers);
+    /// The runtime of the innermost region that [`begin`](Self::begin) has begun, if the thread is in none within.
+    pub(crate) fn begun(&self) -> Option<&'static Runtime> {
+        let level = self.level().filter(|level| level.begun.get() > 0)?;
+        Some(level.runtime())
     }
 
     /// The region that this thread starts next, with `code`; `None` if it has to keep the runtime's barriers.
     #[inline(always)]
-    pub(crate) fn next_region<'a>(&self, code: Code) -> Option<&'a Region> {
+    pub(crate) fn next_region<'a>(&self, family: Family, code: Code) -> Option<&'a Region> {
         let place = self.regions.get(self.depth.get())?;
         // SAFETY: boxed, and freed when this thread ends.
-        unsafe { place.get().as_ref() }.or_else(|| first_region(place, code))
+        unsafe { place.get().as_ref() }.or_else(|| first_region(place, family, code))
     }
 }
 
 /// Makes the first region of this thread at its depth; `None` if nothing is to be replaced, or the thread is about to
 /// end.
 #[cold]
-fn first_region<'a>(place: &Cell<*const Region>, code: Code) -> Option<&'a Region> {
-    if !init::is_on() || OWNER.try_with(|_| ()).is_err() {
+fn first_region<'a>(place: &Cell<*const Region>, family: Family, code: Code) -> Option<&'a Region> {
+    if !init::is_on() || !lives_on() {
         return None;
     }
     init::note_region();
-    place.set(Box::into_raw(Box::new(Region::new(code))));
+    place.set(Box::into_raw(Box::new(Region::new(family, code))));
     // SAFETY: just made.
     unsafe { place.get().as_ref() }
 }
 
-thread_local! {
-    static OWNER: Owner = const { Owner };
-    /// See [`leave_until_end`].
-    static LEFT: RefCell<Vec<(Saved, &'static Runtime)>> = const { RefCell::new(Vec::new()) };
+/// Whether what a thread keeps in boxes will be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Keeps {
+    /// Nothing is kept yet.
+    Nothing = 0,
+    /// [`free`] will be called when the thread ends.
+    UntilEnd,
+    /// It was called. Destructors of the program that come later may still start regions.
+    NoMore,
 }
 
-/// Frees this thread's regions when it ends.
-struct Owner;
-
-impl Drop for Owner {
-    fn drop(&mut self) {
-        for region in &thread().regions {
-            let region = region.replace(ptr::null()).cast_mut();
-            if !region.is_null() {
-                // SAFETY: from a box, and no region of a thread that ends runs.
-                drop(unsafe { Box::from_raw(region) });
-            }
+/// Frees what a thread has in boxes. It is called when the thread ends.
+extern "C" fn free(_: *mut c_void) {
+    let thread = thread();
+    thread.keeps.set(Keeps::NoMore);
+    for region in &thread.regions {
+        let region = region.replace(ptr::null()).cast_mut();
+        if !region.is_null() {
+            // SAFETY: from a box, and no region of a thread that ends runs.
+            drop(unsafe { Box::from_raw(region) });
         }
+    }
+    let spare = thread.spare.replace(ptr::null_mut());
+    if !spare.is_null() {
+        // SAFETY: from a box, and in no use.
+        drop(unsafe { Box::from_raw(spare) });
     }
 }
 
-/// Runs `call`, during which this thread is in no region that is known here.
-pub(crate) fn outside<R>(call: impl FnOnce() -> R) -> R {
-    let saved = thread().enter(None, Barriers::Runtime);
-    let result = call();
-    thread().restore(saved);
-    result
-}
-
-/// Leaves all regions known here until [`come_back`], for regions that one call begins and another ends.
-pub(crate) fn leave_until_end(runtime: &'static Runtime) {
-    let saved = thread().enter(None, Barriers::Runtime);
-    LEFT.with_borrow_mut(|left| left.push((saved, runtime)));
-}
-
-/// Ends a region by `end`, which gets the runtime that began it, and goes back to the region around it.
-pub(crate) fn come_back(end: impl FnOnce(&'static Runtime)) {
-    match LEFT.with_borrow_mut(Vec::pop) {
-        Some((saved, runtime)) => {
-            end(runtime);
-            thread().restore(saved);
-        }
-        None => end(thread().runtime()),
+/// Whether what the calling thread keeps in boxes will be freed.
+fn lives_on() -> bool {
+    let thread = thread();
+    if thread.keeps.get() == Keeps::Nothing && free_at_end(thread) {
+        thread.keeps.set(Keeps::UntilEnd);
     }
+    thread.keeps.get() == Keeps::UntilEnd
+}
+
+/// Lets [`free`] be called when the calling thread ends; returns whether it will be. This is no destructor of a
+/// thread-local value, for which the C library would take the loader's lock (Invariant 6).
+#[cold]
+fn free_at_end(thread: &Thread) -> bool {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: the key is written here, and the function may be called by any thread that has a value for it.
+        let code = unsafe { libc::pthread_key_create(&mut key, Some(free)) };
+        (code == 0).then_some(key)
+    });
+    // SAFETY: the key was made above. The value is not read; the C library calls `free` where it is not null.
+    key.is_some_and(|key| unsafe {
+        libc::pthread_setspecific(key, ptr::from_ref(thread).cast()) == 0
+    })
 }

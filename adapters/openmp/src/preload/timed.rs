@@ -1,9 +1,10 @@
-//! Layer 8: the stay of a thread in a region whose waits are recorded, which [`Barriers::Timed`] points to. No thread
+//! Layer 10: the stay of a thread in a region whose waits are recorded, which [`Barriers::Timed`] points to. No thread
 //! has one unless [`record::FOLDER`](crate::record::FOLDER) asks for the record.
 
+use super::level::{Barriers, Timed};
+use super::objects::Code;
 use super::region::Region;
-use super::runtime::Code;
-use super::thread::{Barriers, Thread, Timed};
+use super::thread::Thread;
 use super::waits::Stay;
 use crate::record::Kind;
 use std::cell::Cell;

@@ -1,11 +1,11 @@
-//! Layer 5: the record of waits: how long threads wait, and where; only if
+//! Layer 6: the record of waits: how long threads wait, and where; only if
 //! [`record::FOLDER`](crate::record::FOLDER) asks for it.
 //!
 //! Each thread notes when it arrives at a barrier, and reads when the others arrived after it has left. It has one
 //! place for each of two barriers in a row, so no time is overwritten before all threads have read it: a thread that
 //! arrives at the next barrier but one knows that all have arrived at the next one, and so have read.
 
-use super::runtime::{Code, is_ours, locked, object_of};
+use super::objects::{self, Code, is_ours, locked};
 use crate::record::{FOLDER, Kind, Object, Record, SCHEMA, Sums, Wait};
 use corecast::debug::{Level, say};
 use std::cell::Cell;
@@ -18,7 +18,7 @@ use std::time::Instant;
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static STARTED: OnceLock<Start> = OnceLock::new();
 /// The tallies of all threads that have waited.
-static ALL: Mutex<Vec<Arc<Mutex<Tally>>>> = Mutex::new(Vec::new());
+static ALL: Mutex<Vec<&'static Mutex<Tally>>> = Mutex::new(Vec::new());
 
 #[derive(Debug)]
 struct Start {
@@ -162,29 +162,89 @@ impl Stay {
 /// The waits of one thread.
 #[derive(Debug, Default)]
 struct Tally {
-    /// Sums by the address of the barrier's call, the code of the region, and the kind of barrier.
-    waits: HashMap<(usize, usize, Kind), Sums>,
+    /// By the address of the barrier's call, the code of the region, and the kind of barrier.
+    waits: HashMap<(usize, usize, Kind), Told>,
     threads: usize,
     in_regions_ns: u64,
 }
 
-impl Tally {
-    fn sums(&mut self, site: Code, code: Code, kind: Kind) -> &mut Sums {
-        let place = (site.addr(), code.addr(), kind);
-        self.waits.entry(place).or_default()
+/// The sums of waits at a place. The place is looked up at the first wait, because its object may be unloaded later.
+#[derive(Debug)]
+struct Told {
+    place: Place,
+    sums: Sums,
+}
+
+/// An address, and the file that it is in; the path of the program's is empty.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    object: Option<Object>,
+    address: usize,
+    kind: Kind,
+}
+
+impl Place {
+    fn of(site: Code, code: Code, kind: Kind) -> Self {
+        // Where a region's code ends with a barrier, compilers make a jump of the call, which then returns to this
+        // library. The region's code is named instead, one byte into it, as readers look before a return address.
+        let address = match is_ours(site) {
+            true => code.wrapping_byte_add(1),
+            false => site,
+        };
+        let object = objects::find(address).map(|(span, path)| Object {
+            path: path.to_string_lossy().into(),
+            base: span.low as u64,
+        });
+        Self {
+            object,
+            address: address.addr(),
+            kind,
+        }
     }
 }
 
-/// Lets `add` change the calling thread's tally, unless the thread is about to end.
+impl Tally {
+    fn sums(&mut self, site: Code, code: Code, kind: Kind) -> &mut Sums {
+        let key = (site.addr(), code.addr(), kind);
+        let told = self.waits.entry(key).or_insert_with(|| Told {
+            place: Place::of(site, code, kind),
+            sums: Sums::default(),
+        });
+        &mut told.sums
+    }
+}
+
+/// Lets `add` change the calling thread's tally.
 fn tally(add: impl FnOnce(&mut Tally)) {
     thread_local! {
-        static MINE: Arc<Mutex<Tally>> = {
-            let mine = Arc::default();
-            locked(&ALL).push(Arc::clone(&mine));
-            mine
-        };
+        /// Without a destructor, for which the C library would take the loader's lock: the region may be one of a
+        /// library's constructor, for which the loader holds it.
+        static MINE: Cell<Option<&'static Mutex<Tally>>> = const { Cell::new(None) };
     }
-    let _ = MINE.try_with(|mine| add(&mut locked(mine)));
+    let mine = MINE.get().unwrap_or_else(|| {
+        let mine: &'static Mutex<Tally> = Box::leak(Box::default());
+        locked(&ALL).push(mine);
+        MINE.set(Some(mine));
+        mine
+    });
+    add(&mut locked(mine));
+}
+
+/// The waits that [`settle`] has taken from the threads.
+static SETTLED: Mutex<Vec<Told>> = Mutex::new(Vec::new());
+
+/// Takes the waits so far from the threads. It is called when an object was unloaded: the same addresses may be those of
+/// another one from then on.
+pub(crate) fn settle() {
+    let mut settled = locked(&SETTLED);
+    for of_thread in locked(&ALL).iter() {
+        for (_, told) in locked(of_thread).waits.drain() {
+            match settled.iter_mut().find(|known| known.place == told.place) {
+                Some(known) => known.sums += told.sums,
+                None => settled.push(told),
+            }
+        }
+    }
 }
 
 /// Called at the end of the process: writes the record.
@@ -205,28 +265,17 @@ pub(crate) fn finish() {
         objects: Vec::new(),
         waits: Vec::new(),
     };
-    let mut sums: HashMap<(usize, Kind), Sums> = HashMap::new();
+    settle();
     for of_thread in locked(&ALL).iter() {
         let tally = locked(of_thread);
         record.threads = record.threads.max(tally.threads);
         record.in_regions_ns += tally.in_regions_ns;
-        for (&(site, code, kind), added) in &tally.waits {
-            // Where a region's code ends with a barrier, compilers make a jump of the call, which then returns to this
-            // library. The region's code is named instead, one byte into it, as readers look before a return address.
-            let is_jump = is_ours(std::ptr::without_provenance(site));
-            let address = if is_jump { code + 1 } else { site };
-            *sums.entry((address, kind)).or_default() += *added;
-        }
     }
-    if sums.is_empty() {
-        return;
-    }
-    for ((address, kind), sums) in sums {
-        let object = object_of(std::ptr::without_provenance(address)).map(|(base, path)| {
-            let object = Object {
-                path: path.to_string_lossy().into(),
-                base: base as u64,
-            };
+    for Told { place, sums } in locked(&SETTLED).drain(..) {
+        let object = place.object.map(|mut object| {
+            if object.path.is_empty() {
+                object.path.clone_from(&record.program);
+            }
             let known = record.objects.iter().position(|other| *other == object);
             known.unwrap_or_else(|| {
                 record.objects.push(object);
@@ -235,10 +284,13 @@ pub(crate) fn finish() {
         });
         record.waits.push(Wait {
             object,
-            address: address as u64,
-            kind,
+            address: place.address as u64,
+            kind: place.kind,
             sums,
         });
+    }
+    if record.waits.is_empty() {
+        return;
     }
     let path = start.folder.join(format!("{process}.json"));
     let text = serde_json::to_vec(&record).map_err(Into::into);

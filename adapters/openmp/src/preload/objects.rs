@@ -1,0 +1,186 @@
+//! Layer 2: the objects of this process, which are the program and its libraries: where each of them lies, what it
+//! exports, and whether some were unloaded.
+//!
+//! Nothing here keeps an object loaded, unless a handle is kept on purpose. So an address means what it did only as
+//! long as no object was unloaded, and whoever remembers one remembers [`state`] beside it.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A function of the program, or another address in one of its objects.
+pub(crate) type Code = *const c_void;
+
+/// The addresses of an object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) low: usize,
+    pub(crate) length: usize,
+}
+
+impl Span {
+    #[inline(always)]
+    pub(crate) fn contains(self, at: Code) -> bool {
+        at.addr().wrapping_sub(self.low) < self.length
+    }
+}
+
+/// Where the object with the address `at` lies, and its path, which is empty for the program; `None` if no object has
+/// that address.
+///
+/// It takes no lock that the loader holds while it runs constructors or destructors: these may start regions, whose
+/// threads come here.
+pub(crate) fn find(at: Code) -> Option<(Span, CString)> {
+    struct Search {
+        at: Code,
+        found: Option<(Span, CString)>,
+    }
+
+    /// # Safety
+    ///
+    /// Only the loader calls it, with what `find` gives.
+    unsafe extern "C" fn look(
+        info: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        search: *mut c_void,
+    ) -> c_int {
+        // SAFETY: what the loader and `find` give.
+        let (info, search) = unsafe { (&*info, &mut *search.cast::<Search>()) };
+        if info.dlpi_phdr.is_null() {
+            return 0;
+        }
+        // SAFETY: as the loader says; an object's headers live as long as it does.
+        let headers =
+            unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+        let loaded = || {
+            headers
+                .iter()
+                .filter(|header| header.p_type == libc::PT_LOAD)
+        };
+        let low = loaded().map(|header| header.p_vaddr as usize).min();
+        let end = loaded()
+            .map(|header| (header.p_vaddr + header.p_memsz) as usize)
+            .max();
+        let (low, end) = (low.unwrap_or(0), end.unwrap_or(0));
+        let span = Span {
+            low: low.wrapping_add(info.dlpi_addr as usize),
+            length: end - low,
+        };
+        if !span.contains(search.at) {
+            return 0;
+        }
+        let path = match info.dlpi_name.is_null() {
+            true => c"",
+            // SAFETY: the loader's string, which lives as long as the object.
+            false => unsafe { CStr::from_ptr(info.dlpi_name) },
+        };
+        search.found = Some((span, path.to_owned()));
+        1
+    }
+
+    let mut search = Search { at, found: None };
+    let given: *mut Search = &mut search;
+    // SAFETY: the function gets what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(look), given.cast()) };
+    search.found
+}
+
+/// Whether `code` is in the same object as this library.
+pub(crate) fn is_ours(code: Code) -> bool {
+    static OURS: OnceLock<Span> = OnceLock::new();
+    let ours = || find(is_ours as Code).map_or_else(Span::default, |(span, _)| span);
+    OURS.get_or_init(ours).contains(code)
+}
+
+/// A handle of an object that is loaded already; closed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Handle(*mut c_void);
+
+impl Handle {
+    /// Opens the object of that path without loading anything; `None` for the program itself, whose path is empty.
+    pub(crate) fn of(path: &CStr) -> Option<Self> {
+        if path.is_empty() {
+            return None;
+        }
+        let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+        // SAFETY: opens what is loaded already, so that no code of it runs.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), flags) };
+        (!handle.is_null()).then_some(Self(handle))
+    }
+
+    /// The handle for [`symbol`].
+    pub(crate) fn get(&self) -> *mut c_void {
+        self.0
+    }
+
+    /// Keeps the object loaded until the process ends.
+    pub(crate) fn keep(self) -> *mut c_void {
+        let handle = self.0;
+        std::mem::forget(self);
+        handle
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: open, and closed once.
+        unsafe { close(self.0) };
+    }
+}
+
+/// What `handle`, which may be `RTLD_NEXT`, finds by that name; null if it finds nothing.
+///
+/// # Safety
+///
+/// The handle is open.
+pub(crate) unsafe fn symbol(handle: *mut c_void, name: &CStr) -> Code {
+    // SAFETY: the caller's, and the name is a string of C.
+    unsafe { libc::dlsym(handle, name.as_ptr()) }
+}
+
+/// The number of `dlclose` calls that run, in the low bits, and how many have ended, above.
+static STATE: AtomicU64 = AtomicU64::new(0);
+const ENDED: u64 = 1 << 16;
+
+/// Changes whenever objects may have been unloaded. Where it is [`settled`] and equal to what it was, all addresses
+/// mean what they did.
+#[inline(always)]
+pub(crate) fn state() -> u64 {
+    // Acquire: synchronises with the additions in `close`. Code at an address that another object had is there after
+    // the loader's lock has passed from the `dlclose` of the other to the `dlopen` of this one. So its thread sees that
+    // the call has begun, or ended.
+    STATE.load(Ordering::Acquire)
+}
+
+/// Whether no `dlclose` runs in that state.
+pub(crate) fn settled(state: u64) -> bool {
+    state.is_multiple_of(ENDED)
+}
+
+/// Closes a handle as the program would without this library.
+///
+/// # Safety
+///
+/// As for `dlclose`.
+pub(crate) unsafe fn close(handle: *mut c_void) -> c_int {
+    type Close = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+    static CLOSE: OnceLock<Option<Close>> = OnceLock::new();
+    let close = CLOSE.get_or_init(|| {
+        // SAFETY: the C library's function of that name has this type; null is `None`.
+        unsafe { std::mem::transmute(symbol(libc::RTLD_NEXT, c"dlclose")) }
+    });
+    let Some(close) = close else {
+        return -1;
+    };
+    // Release, both: synchronise with the load in `state`.
+    STATE.fetch_add(1, Ordering::Release);
+    // SAFETY: the caller's.
+    let result = unsafe { close(handle) };
+    STATE.fetch_add(ENDED - 1, Ordering::Release);
+    result
+}
+
+/// Locks a mutex. Poisoning is ignored, because no code here panics while it changes the data.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
