@@ -2,8 +2,8 @@
 //! `docs/openmp.md` again, on this machine.
 //!
 //! ```text
-//! cargo run --release -p corecast-openmp --example figures -- --epcc DIR [--pairs 15]
-//! cargo run --release -p corecast-openmp --example figures -- --run 'fasttreeMP -nt aligned.fa' [--run ...]
+//! cargo run --release -p corecast-openmp --example openmp_figures -- --epcc DIR [--pairs 15]
+//! cargo run --release -p corecast-openmp --example openmp_figures -- --run 'fasttreeMP -nt aligned.fa' [--run ...]
 //! ```
 //!
 //! `DIR` has the sources of EPCC's OpenMP micro-benchmarks in C, version 3.1: `syncbench.c`, `arraybench.c`, `common.c`

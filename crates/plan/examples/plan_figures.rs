@@ -1,6 +1,6 @@
 //! Latencies, bounds and gaps of all patterns on machine files.
 //!
-//! `cargo run --release -p corecast-plan --example figures -- MACHINE.json ...`
+//! `cargo run --release -p corecast-plan --example plan_figures -- MACHINE.json ...`
 
 use corecast_model::MachineFile;
 use corecast_plan::{Operation, Pattern, RootChoice, plan, smelt};

@@ -1,8 +1,8 @@
 //! How fast the simulator is, and how much memory a rank takes.
 //!
 //! ```text
-//! cargo run --release -p corecast-sim --example figures
-//! cargo run --release -p corecast-sim --example figures -- collectives-64
+//! cargo run --release -p corecast-sim --example sim_figures
+//! cargo run --release -p corecast-sim --example sim_figures -- collectives-64
 //! ```
 //!
 //! With names, only what they begin is run: `broadcast`, `micro`, `collectives-64`,
