@@ -267,13 +267,13 @@ fn remainder(
 }
 
 /// The message by which an informed member would inform another one first.
-struct Arrival {
+struct Offer {
     arrival: f64,
     to: usize,
     from: usize,
 }
 
-impl Ord for Arrival {
+impl Ord for Offer {
     /// The greatest is the earliest, then that from the lowest rank: what is made anew then is the
     /// next one again where members are alike.
     fn cmp(&self, other: &Self) -> Ordering {
@@ -282,24 +282,24 @@ impl Ord for Arrival {
     }
 }
 
-impl PartialOrd for Arrival {
+impl PartialOrd for Offer {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Arrival {
+impl PartialEq for Offer {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Arrival {}
+impl Eq for Offer {}
 
 /// Constructs a tree by earliest completion first.
 ///
 /// Each informed member has one offer, its earliest message. When another member was faster, the
-/// arrival is worked out anew, and only once it is the earliest of all. So most members make few arrivals.
+/// offer is made anew, and only once it is the earliest of all. So most members make few offers.
 ///
 /// # Cost
 ///
@@ -310,17 +310,17 @@ fn earliest(costs: &CostModel, root: usize, pace: &mut Pace<'_>) -> ControlFlow<
     let mut idle = vec![0.0; n];
     // By rank, so that of equally near members the lowest is taken.
     let mut open: Vec<usize> = (0..n).filter(|&c| c != root).collect();
-    let mut arrivals: BinaryHeap<Arrival> = BinaryHeap::new();
-    arrivals.extend(offer_of(costs, root, 0.0, &open, pace)?);
-    while let Some(Arrival { arrival, to, from }) = arrivals.pop() {
+    let mut offers: BinaryHeap<Offer> = BinaryHeap::new();
+    offers.extend(offer_of(costs, root, 0.0, &open, pace)?);
+    while let Some(Offer { arrival, to, from }) = offers.pop() {
         if let Ok(at) = open.binary_search(&to) {
             open.remove(at);
             children[from].push(to);
             idle[from] += costs.send(from, to);
             idle[to] = arrival;
-            arrivals.extend(offer_of(costs, to, arrival, &open, pace)?);
+            offers.extend(offer_of(costs, to, arrival, &open, pace)?);
         }
-        arrivals.extend(offer_of(costs, from, idle[from], &open, pace)?);
+        offers.extend(offer_of(costs, from, idle[from], &open, pace)?);
     }
     ControlFlow::Continue(Tree::by_construction(root, children))
 }
@@ -332,13 +332,13 @@ fn offer_of(
     idle: f64,
     open: &[usize],
     pace: &mut Pace<'_>,
-) -> ControlFlow<(), Option<Arrival>> {
+) -> ControlFlow<(), Option<Offer>> {
     pace.spend(4 * open.len() as u64 + 1)?;
-    let mut best: Option<Arrival> = None;
+    let mut best: Option<Offer> = None;
     for &to in open {
         let arrival = idle + costs.send(from, to) + costs.receive(from, to);
         if best.as_ref().is_none_or(|best| arrival < best.arrival) {
-            best = Some(Arrival { arrival, to, from });
+            best = Some(Offer { arrival, to, from });
         }
     }
     ControlFlow::Continue(best)
