@@ -200,6 +200,12 @@ pub fn watch(
     born: Option<u64>,
     on_death: impl FnOnce() + Send + 'static,
 ) -> Result<Watch, WatchError> {
+    #[cfg(corecast_simulated)]
+    if let Some(scheduler) = corecast_wire::simulated::scheduler() {
+        let id = scheduler.watch(pid, false, Box::new(on_death));
+        let fork_detector = ForkDetector::now();
+        return Ok(Watch { id, fork_detector });
+    }
     watch_by(pid, born, Box::new(on_death), pidfd_open)
 }
 
@@ -227,6 +233,13 @@ pub(crate) fn watch_peer(
 ) -> Result<Watch, WatchError> {
     let Peer { pid, is_near, .. } = peer;
     let mark = Some(peer.mark).filter(EndMark::is_known);
+    #[cfg(corecast_simulated)]
+    if let Some(scheduler) = corecast_wire::simulated::scheduler() {
+        let shows_exec = mark.is_some() && !corecast_wire::sync::mutated!(MarkUnseen);
+        let id = scheduler.watch(pid, shows_exec, Box::new(on_death));
+        let fork_detector = ForkDetector::now();
+        return Ok(Watch { id, fork_detector });
+    }
     let means = match (is_near, &mark) {
         (Some(true), _) | (None, None) => means(process(pid)?, peer.born, pidfd_open),
         (_, Some(_)) => Means::Mark,
@@ -247,6 +260,12 @@ pub(crate) fn watch_peer(
 /// Lets the end of this process, and an `exec` of it, show in `mark`, from the return of this function until
 /// [`Keeping`] is dropped. Where the kernel refuses that, the mark stays as if nobody kept it.
 pub(crate) fn keep_mark(mark: EndMark) -> Result<Keeping, WatchError> {
+    #[cfg(corecast_simulated)]
+    if let Some(scheduler) = corecast_wire::simulated::scheduler() {
+        mark.keep_for(scheduler.process());
+        let (id, fork_detector) = (u64::MAX, ForkDetector::now());
+        return Ok(Keeping { id, fork_detector });
+    }
     let (tell, told) = channel();
     let kept = Kept {
         mark,
@@ -271,6 +290,10 @@ pub(crate) struct Keeping {
 impl Drop for Keeping {
     fn drop(&mut self) {
         if forked_since(&self.fork_detector) {
+            return;
+        }
+        #[cfg(corecast_simulated)]
+        if self.id == u64::MAX {
             return;
         }
         let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -357,6 +380,10 @@ impl Drop for Watch {
     fn drop(&mut self) {
         if forked_since(&self.fork_detector) {
             return;
+        }
+        #[cfg(corecast_simulated)]
+        if let Some(scheduler) = corecast_wire::simulated::scheduler() {
+            return scheduler.unwatch(self.id);
         }
         let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = watch_list.entries.remove(&self.id);

@@ -13,11 +13,12 @@ use crate::transfer_path::{Word, try_all};
 use corecast_collectives::Plans;
 use corecast_team::team_memory::{TeamMemory, shared_bytes};
 use corecast_team::{Options, OwnPart, Team};
+use corecast_wire::sync::{Instant, process_id, sleep};
 use corecast_wire::{Segment, WaitConfig, shared_fence_kind};
 use std::error::Error;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The resources that live as long as a process's part of a team.
 #[derive(Debug)]
@@ -180,7 +181,7 @@ impl Assembly {
         ranks.sort_unstable();
         let memory = (Arc::clone(&segment), from, header.oversubscribed());
         let team_memory = TeamMemory::shared(&plans, wait_config, &options, &ranks, memory, fence)?;
-        let (pid, word) = (std::process::id(), Word::new());
+        let (pid, word) = (process_id(), Word::new());
         if let Some(&rank) = ranks.iter().find(|&&rank| !header.claim(rank, pid)) {
             let pid = header.claimed_by(rank);
             return Err(EnterError::Taken { rank, pid });
@@ -221,7 +222,7 @@ impl Assembly {
             if waited >= self.limit {
                 return Err(EnterError::Missing { rank, size, waited });
             }
-            std::thread::sleep(pause);
+            sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         let mut others: Vec<(Owner, Vec<usize>)> = Vec::new();

@@ -42,6 +42,16 @@ impl OpTracker {
         self.seq
     }
 
+    /// Counts operations that nobody called, and enters the last of them in the history.
+    #[cfg(corecast_simulated)]
+    pub(crate) fn skip(&mut self, count: u64) {
+        let what = self.history.now().what;
+        self.seq += count;
+        let seq = self.seq as u32;
+        let entry = corecast_wire::op_history::Entry { seq, what };
+        self.history.enter(entry, Location::caller());
+    }
+
     /// Whether this process was forked from the one that the member belongs to.
     pub(crate) fn is_forked(&self) -> bool {
         forked_since(&self.fork_detector)

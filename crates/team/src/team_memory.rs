@@ -27,13 +27,14 @@ use corecast_transfer::{self as bulk, BounceMemory, Endpoint, Memory};
 use corecast_wire::fork::ForkDetector;
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue::{self, Backend};
+use corecast_wire::sync::{Mutex, MutexGuard, panicking};
 use corecast_wire::{
     Exchange, FenceKind, Line, LineRef, Parker, Placement, Segment, SegmentError, Signal,
     WaitConfig, WaitStrategy, fence_kind, stream,
 };
 use sizes::{EAGER_CHUNKS, MemoryKind, MemorySizes, bounce_buffer, check_numbers, rank_segments};
 use std::panic::Location;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 /// A team without its members.
 #[derive(Debug)]
@@ -222,7 +223,7 @@ impl TeamMemory {
         }
     }
 
-    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Option<OpContext>>>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Vec<Option<OpContext>>>> {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -298,7 +299,7 @@ impl TeamMemory {
             None => Vec::new(),
         };
         for rank in abandoned {
-            self.state.leave(rank, std::thread::panicking());
+            self.state.leave(rank, panicking());
         }
     }
 

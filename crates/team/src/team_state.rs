@@ -7,8 +7,9 @@ use crate::failure::{Failure, Loss};
 use crate::options::Options;
 use crate::record::Record;
 use corecast_wire::op_history::{OpHistory, Presence};
+use corecast_wire::sync::{Mutex, MutexGuard, mutated, yield_now};
 use corecast_wire::{FenceKind, Line, LineRef, Parker, StopWord, Stopped};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 /// Shared by the members of one team.
@@ -39,7 +40,7 @@ impl CrossProcess {
     /// The failure in the record, for which it waits a while, as another process may be writing it.
     fn told(&self) -> Option<Failure> {
         (0..PATIENCE_FOR_RECORD).find_map(|_| {
-            std::thread::yield_now();
+            yield_now();
             self.record.read()
         })
     }
@@ -90,7 +91,9 @@ impl TeamState {
                 .failure()
                 .expect("the failure comes before the stop word")),
             // Sequence numbers wrap around.
-            Some(Stopped::From(first)) if seq.wrapping_sub(first) as i32 >= 0 => {
+            Some(Stopped::From(first))
+                if seq.wrapping_sub(first) as i32 >= -i32::from(mutated!(CancelTooEarly)) =>
+            {
                 Err(Failure::Cancelled { rank })
             }
             _ => Ok(()),
@@ -104,6 +107,9 @@ impl TeamState {
     /// Cancels operations from number `seq` on, unless the team has failed, or they were cancelled from an earlier
     /// one on.
     pub(crate) fn cancel(&self, seq: u32) {
+        if self.stopped.is_set() && mutated!(SecondCancelIgnored) {
+            return;
+        }
         self.stopped.cancel_from(seq);
         self.wake_all();
     }
@@ -148,8 +154,12 @@ impl TeamState {
                 if kept.is_none() {
                     *kept = Some(match &self.between {
                         // A thread of another process was first. If it died while it wrote, nobody can read what.
+                        Some(_) if mutated!(RecordUnwritten) => failure,
                         Some(between) if !between.record.write(&failure) => {
-                            between.told().unwrap_or(failure)
+                            match mutated!(SecondFailureKept) {
+                                false => between.told().unwrap_or(failure),
+                                true => failure,
+                            }
                         }
                         _ => failure,
                     });
@@ -170,7 +180,7 @@ impl TeamState {
 
     /// Marks a member as having left, and wakes all members so that those that wait for it notice.
     pub(crate) fn leave(&self, rank: usize, panicked: bool) {
-        let presence = if panicked {
+        let presence = if panicked && !mutated!(PanicUntold) {
             Presence::Panicked
         } else {
             Presence::Left
@@ -181,6 +191,9 @@ impl TeamState {
 
     /// Marks `ranks`, whose process has ended, as lost. The team fails unless all of them had left before.
     pub fn lost(&self, ranks: &[usize], noticed_by: usize) {
+        if mutated!(DeathUnheard) {
+            return;
+        }
         for &rank in ranks {
             let history = &self.histories[rank];
             if matches!(history.presence(), Presence::Absent | Presence::Present) {

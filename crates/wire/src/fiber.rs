@@ -175,6 +175,12 @@ impl Drop for Restore {
     }
 }
 
+/// Leaves the fiber that runs for a task that runs instead, until the result is dropped.
+#[cfg(corecast_simulated)]
+pub(crate) fn set_aside() -> impl Drop {
+    Restore(CURRENT.replace(std::ptr::null()))
+}
+
 /// Runs `body`, which may start a fiber on each of `stacks`. Fibers that have not ended when it
 /// returns or panics are unwound.
 ///

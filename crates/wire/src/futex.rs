@@ -1,6 +1,6 @@
 //! Sleeping until a word changes: a futex, or loom's condition variable in models.
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, corecast_simulated)))]
 mod imp {
     use core::sync::atomic::AtomicU32;
     use rustix::thread::futex;
@@ -85,6 +85,43 @@ mod imp {
         pub(crate) fn wake_all(&self, word: &AtomicU32) {
             self.wake(word, false);
         }
+    }
+}
+
+#[cfg(corecast_simulated)]
+mod imp {
+    use crate::simulated;
+    use crate::sync::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    /// Empty, because the scheduler keeps who sleeps.
+    #[derive(Debug, Default)]
+    pub(crate) struct FutexWord;
+
+    impl FutexWord {
+        pub(crate) fn sleep(
+            &self,
+            word: &AtomicU32,
+            expected: u32,
+            limit: Option<Duration>,
+            _shared: bool,
+        ) {
+            // Relaxed: tasks take turns.
+            let holds = || word.bare().load(Ordering::Relaxed) == expected;
+            simulated::sleep_on(address(word), holds, limit);
+        }
+
+        pub(crate) fn wake(&self, word: &AtomicU32, _shared: bool) {
+            simulated::wake_on(address(word), 1);
+        }
+
+        pub(crate) fn wake_all(&self, word: &AtomicU32) {
+            simulated::wake_on(address(word), usize::MAX);
+        }
+    }
+
+    fn address(word: &AtomicU32) -> usize {
+        core::ptr::from_ref(word).addr()
     }
 }
 

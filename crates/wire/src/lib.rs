@@ -37,6 +37,8 @@ pub mod queue;
 pub mod robust_list;
 mod segment;
 pub mod simd;
+#[cfg(corecast_simulated)]
+pub mod simulated;
 mod stop;
 pub mod stream;
 pub mod sync;
@@ -62,5 +64,5 @@ pub use words::{WORDS, Words};
 /// team.
 pub const PROTOCOL_VERSION: u32 = 9;
 
-#[cfg(loom)]
+#[cfg(any(loom, corecast_simulated))]
 pub use sync::mutant;

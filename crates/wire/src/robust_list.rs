@@ -68,6 +68,12 @@ impl EndMark {
         self.line.get(self.node + 1) & OWNER_DIED != 0
     }
 
+    /// Writes what a thread of process `pid` writes that keeps it; a scheduler then plays the kernel.
+    #[cfg(corecast_simulated)]
+    pub fn keep_for(&self, pid: u32) {
+        self.line.set(self.node + 1, pid.into());
+    }
+
     fn address(&self) -> u64 {
         core::ptr::from_ref(self.line.word(self.node)).addr() as u64
     }

@@ -104,6 +104,16 @@ pub fn copy(into: &mut [u8], from: &[u8], all: usize) {
 /// - No thread of this process writes them meanwhile. If another process does, `into` has bytes of before and after.
 #[inline]
 pub unsafe fn copy_raw(into: &mut [u8], from: *const u8, all: usize) {
+    #[cfg(corecast_simulated)]
+    let (into, from) = {
+        let (first, second) = into.split_at_mut(into.len() / 2);
+        // SAFETY: as the caller promises.
+        unsafe { core::ptr::copy_nonoverlapping(from, first.as_mut_ptr(), first.len()) };
+        // A simulation lets others run amid the copy.
+        crate::simulated::point(crate::simulated::Point::Access);
+        // SAFETY: within the bytes that can be read.
+        (second, unsafe { from.add(first.len()) })
+    };
     if all < above() {
         // SAFETY: as the caller promises.
         unsafe { core::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };

@@ -4,11 +4,22 @@
 //!
 //! Orderings that carry a proof are named here by their role. In an ordinary build each name is a
 //! constant; under loom it can be weakened by a seeded `mutant`, which the models must catch.
+//!
+//! A deterministic simulation replaces clocks, mutexes and yields here too, see `simulated`.
 
-#[cfg(loom)]
+#[cfg(any(loom, corecast_simulated))]
 pub mod mutant;
+#[cfg(corecast_simulated)]
+mod simulated;
 
-#[cfg(not(loom))]
+#[cfg(corecast_simulated)]
+pub use core::sync::atomic::Ordering;
+#[cfg(corecast_simulated)]
+pub use simulated::{
+    AtomicU32, AtomicU64, Instant, Mutex, MutexGuard, panicking, process_id, sleep, yield_now,
+};
+
+#[cfg(not(any(loom, corecast_simulated)))]
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -27,8 +38,17 @@ pub fn fresh_name() -> u64 {
 }
 
 /// Lets other threads run.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, corecast_simulated)))]
 pub use std::thread::yield_now;
+
+/// Locks, clock and process of ordinary builds.
+#[cfg(not(corecast_simulated))]
+pub use std::{
+    process::id as process_id,
+    sync::{Mutex, MutexGuard},
+    thread::{panicking, sleep},
+    time::Instant,
+};
 
 /// `UnsafeCell` with loom's interface: access only through closures over raw pointers.
 #[cfg(not(loom))]
@@ -41,12 +61,16 @@ impl<T> UnsafeCell<T> {
     /// Calls `f` with a pointer to read through.
     #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        #[cfg(corecast_simulated)]
+        crate::simulated::point(crate::simulated::Point::Access);
         f(self.0.get())
     }
 
     /// Calls `f` with a pointer to write through.
     #[inline(always)]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        #[cfg(corecast_simulated)]
+        crate::simulated::point(crate::simulated::Point::Access);
         f(self.0.get())
     }
 }
@@ -183,11 +207,11 @@ pub mod order {
 #[doc(hidden)]
 macro_rules! mutated {
     ($mutant:ident) => {{
-        #[cfg(loom)]
+        #[cfg(any(loom, corecast_simulated))]
         {
             $crate::sync::mutant::is($crate::sync::mutant::Mutant::$mutant)
         }
-        #[cfg(not(loom))]
+        #[cfg(not(any(loom, corecast_simulated)))]
         {
             false
         }

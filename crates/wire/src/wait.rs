@@ -79,7 +79,7 @@ impl Watch for Patient {
 #[derive(Debug, Default)]
 pub struct PollClock {
     /// The first poll in vain since the last progress.
-    since: Cell<Option<std::time::Instant>>,
+    since: Cell<Option<crate::sync::Instant>>,
     /// The cycle counter when the watch was asked last.
     asked: Cell<u64>,
 }
@@ -106,7 +106,7 @@ impl PollClock {
     pub fn vain(&self) -> Option<Duration> {
         let now = arch::cycles();
         let Some(since) = self.since.get() else {
-            self.since.set(Some(std::time::Instant::now()));
+            self.since.set(Some(crate::sync::Instant::now()));
             self.asked.set(now);
             return None;
         };
@@ -267,7 +267,7 @@ impl Pace {
         let start = arch::cycles();
         let (mut before, mut yields) = (start, 0_u32);
         while before.wrapping_sub(start) < self.yield_ticks {
-            std::thread::yield_now();
+            crate::sync::yield_now();
             let after = arch::cycles();
             if after.wrapping_sub(before) > self.turn_ticks_max {
                 lost_turns.set(LOST_TURN_WAITS);
@@ -383,7 +383,7 @@ impl WaitStrategy {
         if crate::fiber::is_inside() {
             return suspend_until(watch, look);
         }
-        let since = std::time::Instant::now();
+        let since = crate::sync::Instant::now();
         loop {
             let turns = self
                 .pace

@@ -10,6 +10,7 @@ use corecast_wire::broadcast_ring::Reader;
 use corecast_wire::op_history::{Entry, OpHistory, Presence};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{Received, Receiver, Sender};
+use corecast_wire::sync::mutated;
 use corecast_wire::wait::Watch;
 use corecast_wire::{Line, LineRef, Parker, Signal, WaitStrategy};
 use std::cell::RefCell;
@@ -169,7 +170,10 @@ impl ContextHistories {
         operation: Operation,
         site: &'static Location<'static>,
     ) {
-        self.seq = self.seq.wrapping_add(1);
+        self.seq = match mutated!(TeamsNumbers) {
+            true => operation.seq,
+            false => self.seq.wrapping_add(1),
+        };
         self.ranks[rank].enter(self.entry(operation), site);
     }
 
@@ -206,7 +210,10 @@ impl CallContext {
     ) -> Result<T, Failure> {
         let waited = wait_strategy.wait_watched(token, watch, &mut look);
         // The awaited event may have come together with the one that ended the wait, so look once more.
-        let waited = waited.or_else(|failure| look().ok_or(failure));
+        let waited = match mutated!(NoSecondLook) {
+            true => waited,
+            false => waited.or_else(|failure| look().ok_or(failure)),
+        };
         waited.map_err(|failure| self.state.fail(failure))
     }
 

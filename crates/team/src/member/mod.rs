@@ -117,6 +117,12 @@ impl Member {
         }
     }
 
+    /// Goes on as if `count` operations had gone by in which all members took part.
+    #[cfg(corecast_simulated)]
+    pub fn skip_operations(&mut self, count: u64) {
+        self.tracker.skip(count);
+    }
+
     /// The fingerprint of all operations that this member has begun.
     pub(crate) fn fingerprint(&self) -> OpFingerprint {
         let others = self.flight.as_ref().map_or(0, Flight::digest);
@@ -180,6 +186,7 @@ impl Drop for Member {
             return;
         }
         let call = &self.context.fabric.call;
-        call.state.leave(call.rank, std::thread::panicking());
+        call.state
+            .leave(call.rank, corecast_wire::sync::panicking());
     }
 }

@@ -15,6 +15,7 @@ use corecast_collectives::{allreduce, barrier, broadcast, reduce};
 use corecast_wire::fiber::{self, Fibers, Look};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::park::ANY;
+use corecast_wire::sync::{mutated, panicking};
 use corecast_wire::wait::{PollClock, Watch};
 use corecast_wire::{SegmentError, WaitStrategy};
 use std::cell::{Cell, RefCell};
@@ -152,7 +153,7 @@ impl Member {
         struct Lost<'a>(&'a TeamState, usize, ForkDetector);
         impl Drop for Lost<'_> {
             fn drop(&mut self) {
-                if std::thread::panicking() && !forked_since(&self.2) {
+                if panicking() && !forked_since(&self.2) {
                     self.0.leave(self.1, true);
                 }
             }
@@ -188,6 +189,9 @@ struct Unwound<'a>(&'a ContextSlot, &'a TeamState, ForkDetector);
 impl Drop for Unwound<'_> {
     fn drop(&mut self) {
         let Self(place, state, fork_detector) = self;
+        if mutated!(PanicInFlightUntold) {
+            return;
+        }
         let context = place.context.borrow();
         let call = &context.fabric.call;
         let own = || RankActivity {
@@ -256,6 +260,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     pub fn progress(&self) {
         let went_on = self.resume(Look::Quick)
             || match self.polls.vain() {
+                Some(_) if mutated!(PollsInVain) => false,
                 Some(waited) => self.resume(Look::Long(waited)),
                 None => false,
             };
@@ -308,7 +313,9 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         job: impl FnOnce(&mut OpContext) -> Result<(), Failure> + 'scope,
     ) -> Result<Request<'o, 'scope, 'env>, Failure> {
         // Before anything counts: a call that is refused changes nothing.
-        check_root(root, self.size);
+        if !mutated!(BadRootCounts) {
+            check_root(root, self.size);
+        }
         // The slot depends on the number of operations alone, so that all members take the same operation
         // context.
         let ticket = self.started.get() + 1;

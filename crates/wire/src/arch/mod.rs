@@ -4,17 +4,29 @@
 //! Each processor family is one file with the same five items; `generic` serves every other one
 //! and is what `--cfg corecast_generic_arch` selects, so that it is built and tested as well.
 
-#[cfg(all(target_arch = "aarch64", not(corecast_generic_arch)))]
+#[cfg(all(
+    target_arch = "aarch64",
+    not(any(corecast_generic_arch, corecast_simulated))
+))]
 #[path = "aarch64.rs"]
 mod imp;
-#[cfg(any(
-    corecast_generic_arch,
-    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+#[cfg(all(
+    not(corecast_simulated),
+    any(
+        corecast_generic_arch,
+        not(any(target_arch = "x86_64", target_arch = "aarch64"))
+    )
 ))]
 #[path = "generic.rs"]
 mod imp;
-#[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(corecast_generic_arch, corecast_simulated))
+))]
 #[path = "x86_64.rs"]
+mod imp;
+#[cfg(corecast_simulated)]
+#[path = "simulated.rs"]
 mod imp;
 
 pub use imp::{COUNTER_NAME, LINE_BYTES, claim, cycles, relax};
@@ -37,6 +49,9 @@ use std::time::{Duration, Instant};
 /// assert!(elapsed_ns >= 0.0);
 /// ```
 pub fn cycles_per_ns() -> f64 {
+    if cfg!(corecast_simulated) {
+        return 1.0;
+    }
     static RATE: OnceLock<f64> = OnceLock::new();
     *RATE.get_or_init(|| {
         // The median of several windows: a window in which this thread lost its CPU between the two

@@ -113,12 +113,24 @@ impl Segment {
         flags: libc::c_int,
         file: libc::c_int,
     ) -> Result<Self, SegmentError> {
+        #[cfg(corecast_simulated)]
+        if !crate::simulated::grants(bytes) {
+            let source = std::io::ErrorKind::OutOfMemory.into();
+            return Err(SegmentError::Map { bytes, source });
+        }
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice.
         let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, file, 0) };
         if base == libc::MAP_FAILED {
             let source = std::io::Error::last_os_error();
             return Err(SegmentError::Map { bytes, source });
+        }
+        #[cfg(corecast_simulated)]
+        if file >= 0 {
+            // SAFETY: the caller has the descriptor open for this call.
+            let file = unsafe { std::os::fd::BorrowedFd::borrow_raw(file) };
+            let inode = rustix::fs::fstat(file).map_or(0, |stat| stat.st_ino);
+            crate::simulated::mapped(base.addr(), bytes, inode);
         }
         Ok(Self {
             base: NonNull::new(base.cast::<u8>()).expect("mmap returned null"),
@@ -305,6 +317,8 @@ impl Drop for Segment {
         if self.whole.is_some() {
             return;
         }
+        #[cfg(corecast_simulated)]
+        crate::simulated::unmapped(self.base.as_ptr().addr());
         // SAFETY: the mapping of `map`, unmapped once; every `LineSlice` into it held an Arc.
         let done = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
         debug_assert_eq!(done, 0, "{}", std::io::Error::last_os_error());

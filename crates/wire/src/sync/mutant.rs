@@ -1,5 +1,6 @@
 //! Seeded faults, for models that prove that the check can catch a bug.
 
+#[cfg(not(corecast_simulated))]
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A fault that can be seeded.
@@ -96,16 +97,61 @@ pub enum Mutant {
     NoFlowControl,
     /// A sender overwrites lines of the body that were not given back.
     NoBodyFlow,
+    /// A member whose watch ends its wait does not look once more for what it waited for.
+    NoSecondLook,
+    /// The news that a process has ended are not passed on.
+    DeathUnheard,
+    /// A team's first failure is not written for the other processes.
+    RecordUnwritten,
+    /// A cancellation also ends the operation before its first one.
+    CancelTooEarly,
+    /// A member that leaves in a panic leaves as any other.
+    PanicUntold,
+    /// Polls of operations in flight never ask whether what they wait for can still come.
+    PollsInVain,
+    /// An operation in flight whose operator panics ends without a word.
+    PanicInFlightUntold,
+    /// A cancellation after another one has no effect.
+    SecondCancelIgnored,
+    /// A process that fails second keeps its own failure.
+    SecondFailureKept,
+    /// A root outside of the team is found after the operation was counted.
+    BadRootCounts,
+    /// Operations of a context are compared by the team's numbers.
+    TeamsNumbers,
+    /// A mark of a process that runs another program is not looked at.
+    MarkUnseen,
 }
 
+#[cfg(not(corecast_simulated))]
 static SEEDED: AtomicU8 = AtomicU8::new(0);
 
 /// Seeds one fault in the whole process.
+#[cfg(not(corecast_simulated))]
 pub fn seed(mutant: Mutant) {
     SEEDED.store(mutant as u8, Ordering::SeqCst);
 }
 
 /// Whether this fault is seeded.
+#[cfg(not(corecast_simulated))]
 pub fn is(mutant: Mutant) -> bool {
     SEEDED.load(Ordering::SeqCst) == mutant as u8
+}
+
+#[cfg(corecast_simulated)]
+thread_local! {
+    static SEEDED: std::cell::Cell<Mutant> = const { std::cell::Cell::new(Mutant::None) };
+}
+
+/// Seeds one fault in all simulations of this thread.
+#[cfg(corecast_simulated)]
+pub fn seed(mutant: Mutant) {
+    SEEDED.set(mutant);
+}
+
+/// Whether this fault is seeded.
+#[cfg(corecast_simulated)]
+#[inline]
+pub fn is(mutant: Mutant) -> bool {
+    SEEDED.get() == mutant
 }

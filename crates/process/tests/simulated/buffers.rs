@@ -1,0 +1,150 @@
+//! One rank's buffers in one operation, and what one loop over all ranks says must be in them afterwards.
+
+use super::case::{Step, What};
+use super::random::mixed;
+use corecast_team::{Failure, Member, Overlap, Request};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// What an injected panic says.
+pub(crate) const INJECTED: &str = "an injected panic";
+
+/// An operator that may panic at one of its calls.
+type By = Box<dyn Fn(u64, u64) -> u64>;
+
+pub(crate) struct Buffers {
+    step: Step,
+    me: usize,
+    send: Vec<u64>,
+    recv: Vec<u64>,
+    expected: Vec<u64>,
+    operator: By,
+}
+
+fn value(seed: u64, step: &Step, rank: usize, index: usize) -> u64 {
+    let base = mixed(&[seed, step.number as u64, rank as u64]);
+    (base ^ index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+impl Buffers {
+    /// The part of rank `me` of `n`. `panics_at` counts down to the call at which the operator panics.
+    pub(crate) fn new(
+        seed: u64,
+        step: Step,
+        (n, me): (usize, usize),
+        panics_at: Option<(u64, Rc<Cell<bool>>)>,
+    ) -> Self {
+        let len = step.len;
+        let of = |rank: usize, range: std::ops::Range<usize>| -> Vec<u64> {
+            range.map(|index| value(seed, &step, rank, index)).collect()
+        };
+        let sum = |ranks: std::ops::Range<usize>, range: std::ops::Range<usize>| -> Vec<u64> {
+            range
+                .map(|index| {
+                    ranks
+                        .clone()
+                        .map(|rank| value(seed, &step, rank, index))
+                        .fold(0, u64::wrapping_add)
+                })
+                .collect()
+        };
+        let block = |rank: usize| rank * len..(rank + 1) * len;
+        let mine = || of(me, 0..len);
+        let junk = |len: usize| vec![0xDEAD_BEEF; len];
+        let (send, recv, expected) = match step.what {
+            What::Barrier => Default::default(),
+            What::Broadcast => (vec![], mine(), of(step.root, 0..len)),
+            What::Reduce if me == step.root => (vec![], mine(), sum(0..n, 0..len)),
+            What::Reduce => (vec![], mine(), mine()),
+            What::Allreduce => (vec![], mine(), sum(0..n, 0..len)),
+            What::Scan => (vec![], mine(), sum(0..me + 1, 0..len)),
+            What::Exscan if me == 0 => (vec![], mine(), mine()),
+            What::Exscan => (vec![], mine(), sum(0..me, 0..len)),
+            What::Scatter => {
+                let send = if me == step.root {
+                    of(me, 0..n * len)
+                } else {
+                    vec![]
+                };
+                (send, junk(len), of(step.root, block(me)))
+            }
+            What::Gather if me == step.root => {
+                let all = (0..n).flat_map(|rank| of(rank, 0..len)).collect();
+                (mine(), junk(n * len), all)
+            }
+            What::Gather => (mine(), vec![], vec![]),
+            What::Allgather => {
+                let all = (0..n).flat_map(|rank| of(rank, 0..len)).collect();
+                (mine(), junk(n * len), all)
+            }
+            What::Alltoall => {
+                let all = (0..n).flat_map(|rank| of(rank, block(me))).collect();
+                (of(me, 0..n * len), junk(n * len), all)
+            }
+            What::ReduceScatter => (of(me, 0..n * len), junk(len), sum(0..n, block(me))),
+        };
+        let left = Cell::new(panics_at.as_ref().map_or(u64::MAX, |(call, _)| *call));
+        let operator = move |a: u64, b: u64| {
+            if left.get() == 0
+                && let Some((_, has)) = &panics_at
+                && !has.replace(true)
+            {
+                std::panic::panic_any(INJECTED);
+            }
+            left.set(left.get().wrapping_sub(1));
+            a.wrapping_add(b)
+        };
+        Self {
+            step,
+            me,
+            send,
+            recv,
+            expected,
+            operator: Box::new(operator),
+        }
+    }
+
+    /// Whether the buffers hold what they must.
+    pub(crate) fn are_right(&self) -> bool {
+        self.recv == self.expected
+    }
+
+    pub(crate) fn block(&mut self, member: &mut Member) -> Result<(), Failure> {
+        let (root, is_root) = (self.step.root, self.me == self.step.root);
+        let (send, recv, by) = (&self.send[..], &mut self.recv[..], &self.operator);
+        match self.step.what {
+            What::Barrier => member.barrier(),
+            What::Broadcast => member.broadcast(root, recv),
+            What::Reduce => member.reduce(root, recv, by),
+            What::Allreduce => member.allreduce(recv, by),
+            What::Scatter => member.scatter(root, is_root.then_some(send), recv),
+            What::Gather => member.gather(root, send, is_root.then_some(recv)),
+            What::Allgather => member.allgather(send, recv),
+            What::Alltoall => member.alltoall(send, recv),
+            What::ReduceScatter => member.reduce_scatter(send, recv, by),
+            What::Scan => member.scan(recv, by),
+            What::Exscan => member.exscan(recv, by),
+        }
+    }
+
+    pub(crate) fn start<'o, 'scope, 'env>(
+        &'scope mut self,
+        flight: &'o Overlap<'scope, 'env>,
+    ) -> Result<Request<'o, 'scope, 'env>, Failure> {
+        let (root, is_root) = (self.step.root, self.me == self.step.root);
+        let (send, recv, by) = (&self.send[..], &mut self.recv[..], &self.operator);
+        match self.step.what {
+            What::Barrier => flight.barrier(),
+            What::Broadcast => flight.broadcast(root, recv),
+            What::Reduce => flight.reduce(root, recv, by),
+            What::Allreduce => flight.allreduce(recv, by),
+            What::Scatter => flight.scatter(root, is_root.then_some(send), recv),
+            What::Gather => flight.gather(root, send, is_root.then_some(recv)),
+            What::Allgather => flight.allgather(send, recv),
+            What::Alltoall => flight.alltoall(send, recv),
+            What::ReduceScatter => flight.reduce_scatter(send, recv, by),
+            What::Scan => flight.scan(recv, by),
+            What::Exscan => flight.exscan(recv, by),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Deterministic simulation: teams and processes as they are, over a scheduler and a clock that this program owns.
+//!
+//! ```console
+//! $ RUSTFLAGS="--cfg corecast_simulated" CARGO_TARGET_DIR=target/simulated \
+//!     cargo test --profile simulated -p corecast-process --test simulated
+//! ```
+#![cfg(corecast_simulated)]
+#![allow(missing_docs)]
+
+mod buffers;
+mod case;
+mod judge;
+mod mutants;
+mod phases;
+mod play;
+mod random;
+mod run;
+mod scheduler;
+#[allow(
+    dead_code,
+    reason = "random programs on threads and processes use the rest"
+)]
+#[path = "../it/programs/spec.rs"]
+mod spec;
+mod state;
+
+/// What random teams need of the other test program.
+mod own_process {
+    pub(crate) const WATCHDOG: std::time::Duration = std::time::Duration::from_secs(60);
+}
+
+use case::{Case, Replay};
+use run::{Found, run, run_all, shrink, survey};
+
+fn number(name: &str, usual: u64) -> u64 {
+    let given = std::env::var(name).ok();
+    given.map_or(usual, |given| given.parse().expect("a number"))
+}
+
+#[test]
+fn every_case_ends_with_right_results_or_failures_that_have_a_cause() {
+    if let Ok(text) = std::env::var("CORECAST_REPLAY") {
+        let replay: Replay = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        let case = Case::draw(&replay);
+        eprintln!("{case}");
+        if let Err(what) = run(&case) {
+            panic!("{what}");
+        }
+        return;
+    }
+    let count = number("CORECAST_TEST_SEEDS", 1000);
+    let start = number("CORECAST_TEST_FROM", 0);
+    if std::env::var_os("CORECAST_TEST_SURVEY").is_some() {
+        for (_, count, found) in survey(start..start + count) {
+            let Found { replay, what } = shrink(found);
+            println!("{count} times, CORECAST_REPLAY={replay}: {what}");
+        }
+        return;
+    }
+    match run_all(start..start + count, || ()) {
+        Ok(done) => {
+            println!("{} cases, {} scheduling points", done.cases, done.steps);
+            for (what, count) in &done.counts {
+                println!("{count:8} {what}");
+            }
+            let waits = done.counts.get(run::WAITS).copied().unwrap_or(0);
+            assert!(
+                1000 * waits <= count.max(1000),
+                "{waits} of {count} cases wait for ever after a misuse"
+            );
+            let missing = judge::SEEN_IN_ALL.iter();
+            let missing: Vec<_> = missing
+                .filter(|it| !done.counts.contains_key(*it))
+                .collect();
+            assert!(
+                missing.is_empty() || count < 10_000,
+                "no case has seen {missing:?}: what draws the cases must have changed"
+            );
+        }
+        Err(found) => {
+            let Found { replay, what } = shrink(found);
+            panic!("{what}\nCORECAST_REPLAY={replay} runs this again");
+        }
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_run_again() {
+    for seed in 0..50 {
+        let once = || run(&Case::draw(&Replay::whole(seed))).map(|done| (done.steps, done.counts));
+        assert_eq!(once(), once(), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_replay_is_read_as_it_is_written() {
+    for text in ["7", "7/pieces=2", "7/faults=", "7/pieces=0/faults=0+2"] {
+        let replay: Replay = text.parse().unwrap();
+        assert_eq!(replay.to_string(), text);
+    }
+    for text in ["", "x", "7/pieces=x", "7/faults=1+", "7/else=1"] {
+        let read = text.parse::<Replay>();
+        assert!(read.is_err() || text.ends_with('+'), "{text}: {read:?}");
+    }
+}
+
+#[test]
+fn phase_barriers_count_every_arrival_once() {
+    let count = number("CORECAST_TEST_SEEDS", 1000);
+    for seed in 0..count {
+        if let Err(what) = phases::run(seed) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
