@@ -267,13 +267,13 @@ fn remainder(
 }
 
 /// The message by which an informed member would inform another one first.
-struct Offer {
+struct EarliestMessage {
     arrival: f64,
     to: usize,
     from: usize,
 }
 
-impl Ord for Offer {
+impl Ord for EarliestMessage {
     /// The greatest is the earliest, then that from the lowest rank: what is made anew then is the
     /// next one again where members are alike.
     fn cmp(&self, other: &Self) -> Ordering {
@@ -282,63 +282,63 @@ impl Ord for Offer {
     }
 }
 
-impl PartialOrd for Offer {
+impl PartialOrd for EarliestMessage {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Offer {
+impl PartialEq for EarliestMessage {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Offer {}
+impl Eq for EarliestMessage {}
 
 /// Constructs a tree by earliest completion first.
 ///
-/// Each informed member has one offer, its earliest message. When another member was faster, the
-/// offer is made anew, and only once it is the earliest of all. So most members make few offers.
+/// Each informed member has one message, its earliest. When another member was faster, the
+/// message is looked for again, and only once it is the earliest of all. So most look for few.
 ///
 /// # Cost
 ///
-/// O(n) for each offer; O(n²) together where members are alike.
+/// O(n) for each look; O(n²) together where members are alike.
 fn earliest(costs: &CostModel, root: usize, pace: &mut Pace<'_>) -> ControlFlow<(), Tree> {
     let n = costs.n();
     let mut children = vec![Vec::new(); n];
     let mut idle = vec![0.0; n];
     // By rank, so that of equally near members the lowest is taken.
     let mut open: Vec<usize> = (0..n).filter(|&c| c != root).collect();
-    let mut offers: BinaryHeap<Offer> = BinaryHeap::new();
-    offers.extend(offer_of(costs, root, 0.0, &open, pace)?);
-    while let Some(Offer { arrival, to, from }) = offers.pop() {
+    let mut messages: BinaryHeap<EarliestMessage> = BinaryHeap::new();
+    messages.extend(message_of(costs, root, 0.0, &open, pace)?);
+    while let Some(EarliestMessage { arrival, to, from }) = messages.pop() {
         if let Ok(at) = open.binary_search(&to) {
             open.remove(at);
             children[from].push(to);
             idle[from] += costs.send(from, to);
             idle[to] = arrival;
-            offers.extend(offer_of(costs, to, arrival, &open, pace)?);
+            messages.extend(message_of(costs, to, arrival, &open, pace)?);
         }
-        offers.extend(offer_of(costs, from, idle[from], &open, pace)?);
+        messages.extend(message_of(costs, from, idle[from], &open, pace)?);
     }
     ControlFlow::Continue(Tree::by_construction(root, children))
 }
 
 /// Returns the earliest message of a member that is idle from a time on, if anybody is left.
-fn offer_of(
+fn message_of(
     costs: &CostModel,
     from: usize,
     idle: f64,
     open: &[usize],
     pace: &mut Pace<'_>,
-) -> ControlFlow<(), Option<Offer>> {
+) -> ControlFlow<(), Option<EarliestMessage>> {
     pace.spend(4 * open.len() as u64 + 1)?;
-    let mut best: Option<Offer> = None;
+    let mut best: Option<EarliestMessage> = None;
     for &to in open {
         let arrival = idle + costs.send(from, to) + costs.receive(from, to);
         if best.as_ref().is_none_or(|best| arrival < best.arrival) {
-            best = Some(Offer { arrival, to, from });
+            best = Some(EarliestMessage { arrival, to, from });
         }
     }
     ControlFlow::Continue(best)

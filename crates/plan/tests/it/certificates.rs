@@ -93,7 +93,7 @@ fn verify(what: &str, plan: &Plan, least: &[f64], fastest_rounds: f64) {
 
 #[test]
 fn every_certificate_is_true_of_all_schedules_of_its_space() {
-    for (n, cases) in [(1, 3), (2, 8), (3, 40), (4, 40), (5, 8), (6, 1)] {
+    for (n, cases) in [(1, 2), (2, 6), (3, 20), (4, 24), (5, 8), (6, 1)] {
         let all = all_grouped(n);
         for at in 0..cases {
             let costs = costs(n, at % 8, at / 8 % 5, at as u64 + 1);
