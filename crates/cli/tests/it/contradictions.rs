@@ -85,7 +85,7 @@ fn no_option_is_dropped() {
         ("tune --op barrier --size 8", "--size", "barrier"),
         ("tune --threads 0,1 --ranks 2", "--threads", "--ranks"),
         ("tune --pinned --unpinned", "--pinned", "--unpinned"),
-        ("tune --processes --sync loose", "--processes", "--sync"),
+        ("bench --op reduce --sync loose --osu", "--sync", "--osu"),
         ("tune --dry-run --check", "--dry-run", "--check"),
         ("report -i core:2 --quick", "--quick", "--machine"),
         ("report -i core:2 --no-peers", "--no-peers", "--machine"),
