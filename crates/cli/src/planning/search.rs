@@ -110,9 +110,14 @@ pub(crate) fn find(
     limits: &Limits,
 ) -> Result<Found> {
     if !pattern.is_searched() {
-        let timed = Timed::search(team, pattern, operation, root)?;
-        let search = None;
-        return Ok(Found { timed, search });
+        let start = Instant::now();
+        let plan = corecast_plan::plan(&team.costs, pattern, operation, root)?;
+        let search_ms = start.elapsed().as_secs_f64() * 1e3;
+        let timed = Timed { plan, search_ms };
+        return Ok(Found {
+            timed,
+            search: None,
+        });
     }
     let effort = Effort {
         seed: limits.seed,

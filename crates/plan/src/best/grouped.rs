@@ -117,7 +117,12 @@ pub(super) fn search(
 /// Returns the fastest of the trees with groups that need no search, and its latency.
 fn quick(costs: &CostModel, operation: Operation, root: Option<usize>) -> (f64, Shape) {
     let tree = Shape::Tree(first::tree(costs, operation, root));
-    let flat = Shape::of_groups(Grouped::flat(costs.n(), root.unwrap_or(0)));
+    let flat = Grouped::flat(costs.n(), root.unwrap_or(0));
+    let flat = match operation {
+        // Both ways, as what a search finds.
+        Operation::Barrier => Shape::of_grouped_trees(flat.clone(), flat),
+        Operation::Broadcast | Operation::Reduce => Shape::of_groups(flat),
+    };
     let [tree, flat] = [tree, flat].map(|shape| (shape.latency(costs, operation), shape));
     if flat.0 < tree.0 { flat } else { tree }
 }
