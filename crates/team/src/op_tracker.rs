@@ -95,7 +95,7 @@ impl OpTracker {
         }
         self.history.enter(operation.entry(), site);
         if let Some(in_flight) = &mut fabric.call.in_flight {
-            in_flight.enter(fabric.call.rank, operation, site);
+            in_flight.enter(fabric.call.rank, operation.entry(), site);
         }
         fabric.call.state.stops(fabric.call.rank, operation.seq)
     }

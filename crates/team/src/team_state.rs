@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::record::Record;
 use corecast_wire::op_history::{OpHistory, Presence};
 use corecast_wire::sync::{Mutex, MutexGuard, mutated, yield_now};
-use corecast_wire::{FenceKind, Line, LineRef, Parker, StopWord, Stopped};
+use corecast_wire::{FenceKind, Line, LineRef, Parker, Stop, StopWord, Stopped};
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -78,36 +78,36 @@ impl TeamState {
     /// Returns why operation number `seq` must end, if it must.
     #[inline(always)]
     pub(crate) fn stops(&self, rank: usize, seq: u32) -> Result<(), Failure> {
-        match self.stopped.is_set() {
-            false => Ok(()),
-            true => self.stopped_at(rank, seq),
+        match self.stopped.look() {
+            None => Ok(()),
+            Some(stop) => self.stopped_by(stop, rank, seq),
         }
     }
 
     #[cold]
-    fn stopped_at(&self, rank: usize, seq: u32) -> Result<(), Failure> {
-        match self.stopped.get() {
-            Some(Stopped::Failed) => Err(self
+    fn stopped_by(&self, stop: Stop, rank: usize, seq: u32) -> Result<(), Failure> {
+        match stop.meaning() {
+            Stopped::Failed => Err(self
                 .failure()
                 .expect("the failure comes before the stop word")),
             // Sequence numbers wrap around.
-            Some(Stopped::From(first))
+            Stopped::From(first)
                 if seq.wrapping_sub(first) as i32 >= -i32::from(mutated!(CancelTooEarly)) =>
             {
                 Err(Failure::Cancelled { rank })
             }
-            _ => Ok(()),
+            Stopped::From(_) => Ok(()),
         }
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stopped.is_set()
+        self.stopped.look().is_some()
     }
 
     /// Cancels operations from number `seq` on, unless the team has failed, or they were cancelled from an earlier
     /// one on.
     pub(crate) fn cancel(&self, seq: u32) {
-        if self.stopped.is_set() && mutated!(SecondCancelIgnored) {
+        if self.stopped.look().is_some() && mutated!(SecondCancelIgnored) {
             return;
         }
         self.stopped.cancel_from(seq);

@@ -55,7 +55,7 @@ pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
 pub use phase_barrier::PhaseBarrier;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
-pub use stop::{StopWord, Stopped};
+pub use stop::{Stop, StopWord, Stopped};
 pub use wait::WaitStrategy;
 pub use wait_config::{WaitConfig, WaitCosts};
 pub use words::{WORDS, Words};

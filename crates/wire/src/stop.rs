@@ -16,6 +16,7 @@
 
 use crate::segment::Lines;
 use crate::sync::{AtomicU64, Ordering, mutated, order};
+use core::num::NonZeroU64;
 
 /// A line that says which operations of a team end. Any thread of the team may change it.
 #[derive(Debug, Default)]
@@ -31,6 +32,20 @@ pub enum Stopped {
     From(u32),
 }
 
+/// A word that says that some operations end, not yet interpreted.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop(NonZeroU64);
+
+impl Stop {
+    /// Which operations end.
+    pub fn meaning(self) -> Stopped {
+        match self.0.get() {
+            word if word & CANCELLED != 0 => Stopped::From(word as u32),
+            _ => Stopped::Failed,
+        }
+    }
+}
+
 // SAFETY: one atomic integer, of which any value is valid; zero is its default, no Drop.
 unsafe impl Lines for StopWord {}
 
@@ -39,35 +54,26 @@ const FAILED: u64 = 1;
 const CANCELLED: u64 = 1 << 32;
 
 impl StopWord {
-    /// Whether any operations end.
+    /// Reads the word; `None` if no operation ends. Whoever sees that the team has failed also sees what the thread
+    /// that failed it did before.
     ///
     /// # Cost
     ///
     /// One load of a line that all ranks share until it is changed.
     #[inline(always)]
-    pub fn is_set(&self) -> bool {
+    pub fn look(&self) -> Option<Stop> {
         // Acquire: synchronises with the exchange in `fail`.
-        self.0.load(order::see()) != 0
+        NonZeroU64::new(self.0.load(order::see())).map(Stop)
     }
 
-    /// Which operations end. Whoever sees that the team has failed also sees what the thread that failed it did
-    /// before.
+    /// Which operations end.
     pub fn get(&self) -> Option<Stopped> {
-        // Acquire: synchronises with the exchange in `fail`.
-        Self::meaning(self.0.load(order::see()))
-    }
-
-    fn meaning(word: u64) -> Option<Stopped> {
-        match word {
-            0 => None,
-            word if word & CANCELLED != 0 => Some(Stopped::From(word as u32)),
-            _ => Some(Stopped::Failed),
-        }
+        self.look().map(Stop::meaning)
     }
 
     /// Ends all operations.
     pub fn fail(&self) {
-        // Release: synchronises with the loads in `is_set` and `get`. An exchange continues the release sequence of
+        // Release: synchronises with the load in `look`. An exchange continues the release sequence of
         // a thread that has failed the team before.
         self.0.swap(FAILED, order::raise());
     }
@@ -77,7 +83,7 @@ impl StopWord {
     pub fn cancel_from(&self, seq: u32) {
         // Relaxed, here and below: a cancellation publishes nothing but itself, and the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);
-        while match Self::meaning(word) {
+        while match NonZeroU64::new(word).map(|word| Stop(word).meaning()) {
             None => true,
             Some(Stopped::From(first)) => (seq.wrapping_sub(first) as i32) < 0,
             Some(Stopped::Failed) => false,
@@ -108,7 +114,7 @@ mod tests {
     #[test]
     fn a_failure_stays_and_the_earlier_cancellation_counts() {
         let word = StopWord::default();
-        assert!(!word.is_set() && word.get().is_none());
+        assert!(word.look().is_none() && word.get().is_none());
         // From there on numbers wrap around.
         for (seq, first) in [
             (2, 2),
@@ -120,7 +126,6 @@ mod tests {
             (1 << 31, 1 << 31),
         ] {
             word.cancel_from(seq);
-            assert!(word.is_set());
             assert_eq!(word.get(), Some(Stopped::From(first)));
         }
         word.fail();

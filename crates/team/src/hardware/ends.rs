@@ -163,18 +163,16 @@ pub(crate) struct ContextHistories {
 }
 
 impl ContextHistories {
-    /// Enters the next operation of this rank.
-    pub(crate) fn enter(
-        &mut self,
-        rank: usize,
-        operation: Operation,
-        site: &'static Location<'static>,
-    ) {
+    /// Enters the next operation of this rank, whose number in the team is `entry.seq`, by its word in a history. A call
+    /// would make each blocking operation lay out its name in memory first, so this is inlined.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, rank: usize, entry: Entry, site: &'static Location<'static>) {
         self.seq = match mutated!(TeamsNumbers) {
-            true => operation.seq,
+            true => entry.seq,
             false => self.seq.wrapping_add(1),
         };
-        self.ranks[rank].enter(self.entry(operation), site);
+        let seq = self.seq;
+        self.ranks[rank].enter(Entry { seq, ..entry }, site);
     }
 
     /// The entry of `operation`, this rank's last one here.

@@ -2,7 +2,9 @@
 
 use crate::OpContext;
 use crate::failure::Failure;
+use crate::team_memory::TeamMemory;
 use corecast_wire::fiber::Stacks;
+use corecast_wire::fork::ForkDetector;
 use corecast_wire::wait::PollClock;
 use std::cell::{Cell, RefCell};
 
@@ -16,6 +18,8 @@ pub(super) struct ContextSlot {
     pub(super) ended: Cell<bool>,
     /// Its failure, if it has failed.
     pub(super) failure: RefCell<Option<Failure>>,
+    /// Tells whether this process was forked from the member's.
+    pub(super) fork_detector: ForkDetector,
 }
 
 /// A member's operation contexts and stacks for operations in flight, made when it first has one.
@@ -30,21 +34,17 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// `begun` operations count as started before.
-    pub(super) fn new(
-        contexts: Vec<OpContext>,
-        stack_bytes: usize,
-        begun: u64,
-    ) -> std::io::Result<Self> {
+    pub(super) fn new(contexts: Vec<OpContext>, memory: &TeamMemory) -> std::io::Result<Self> {
         let slot = |context| ContextSlot {
             context: RefCell::new(context),
             ticket: Cell::new(0),
             ended: Cell::new(true),
             failure: RefCell::new(None),
+            fork_detector: memory.fork_detector(),
         };
         Ok(Self {
-            stacks: Stacks::for_operators(contexts.len(), stack_bytes)?,
-            started: Cell::new(begun),
+            stacks: Stacks::for_operators(contexts.len(), memory.stack_bytes())?,
+            started: Cell::new(memory.begun()[1]),
             polls: PollClock::default(),
             slots: contexts.into_iter().map(slot).collect(),
         })

@@ -52,8 +52,6 @@ pub struct Overlap<'scope, 'env> {
     tracker: RefCell<&'env mut OpTracker>,
     started: &'env Cell<u64>,
     polls: &'env PollClock,
-    state: &'env TeamState,
-    fork_detector: ForkDetector,
     wait_strategy: &'env WaitStrategy,
     size: usize,
     rank: usize,
@@ -136,9 +134,7 @@ impl Member {
             if count == 0 {
                 return Err(OverlapError::NoDepth);
             }
-            let (stack_bytes, begun) =
-                (self.team_memory.stack_bytes(), self.team_memory.begun()[1]);
-            let flight = Flight::new(contexts, stack_bytes, begun);
+            let flight = Flight::new(contexts, &self.team_memory);
             let stacks = |source| OverlapError::Stacks { count, source };
             self.flight = Some(flight.map_err(stacks)?);
         }
@@ -167,8 +163,6 @@ impl Member {
                 tracker: RefCell::new(tracker),
                 started,
                 polls,
-                state,
-                fork_detector,
                 wait_strategy,
                 size,
                 rank,
@@ -184,11 +178,11 @@ impl Member {
 /// Ends an operation in flight that is unwound, because its operator has panicked or the body has. The member may catch
 /// the panic and go on, but its part of the operation is lost, so the team fails: else this member would wait for the
 /// operation for ever, and the others for this member. What happens in a forked process does not reach the team.
-struct Unwound<'a>(&'a ContextSlot, &'a TeamState, ForkDetector);
+struct Unwound<'a>(&'a ContextSlot);
 
 impl Drop for Unwound<'_> {
     fn drop(&mut self) {
-        let Self(place, state, fork_detector) = self;
+        let Self(place) = self;
         if mutated!(PanicInFlightUntold) {
             return;
         }
@@ -199,9 +193,9 @@ impl Drop for Unwound<'_> {
             operation: Some(call.operation),
             site: Some(Site::Local(call.site)),
         };
-        let failure = match forked_since(fork_detector) {
+        let failure = match forked_since(&place.fork_detector) {
             true => Failure::Forked { rank: call.rank },
-            false => state.fail(Failure::PeerLost {
+            false => call.state.fail(Failure::PeerLost {
                 local: own(),
                 remote: own(),
                 how: Loss::Panicked,
@@ -330,9 +324,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         place.ticket.set(ticket);
         // Limits of polls are those of the operations that were in flight at the time.
         self.polls.restart();
-        let unwound = Unwound(place, self.state, self.fork_detector);
         self.fibers.start(slot, move || {
-            let unwound = unwound;
+            let unwound = Unwound(place);
             if let Err(failure) = job(&mut place.context.borrow_mut()) {
                 *place.failure.borrow_mut() = Some(failure);
             }
