@@ -4,11 +4,12 @@
 //! element, is put together here before an operator sees it.
 
 use corecast_collectives::context::aligned_room;
+use corecast_wire::LINE_BYTES;
 
 /// An element of which only a part may have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Element {
-    /// Aligned for any element.
+    /// Room for a line more than is needed, so that what lies there can begin with a line.
     room: Vec<u128>,
     /// Bytes of the element that have arrived.
     len: usize,
@@ -48,13 +49,16 @@ impl Element {
         true
     }
 
-    /// Room of `bytes` bytes; the part of an element that has arrived lies at its beginning.
+    /// Room of `bytes` bytes; the part of an element that has arrived lies at its beginning, if the room was as long
+    /// before. It begins with a line, as wide vectors that cross lines take longer.
     ///
     /// # Cost
     ///
     /// Allocates if `bytes` is more than in any call before.
     pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
-        aligned_room(&mut self.room, bytes)
+        let room = aligned_room(&mut self.room, bytes + LINE_BYTES);
+        let start = room.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES);
+        &mut room[start..start + bytes]
     }
 }
 
