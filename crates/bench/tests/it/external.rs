@@ -126,13 +126,15 @@ fn native_peers_run_or_say_why_not() {
         );
     }
     let comparison = race::run("test", &placements, &settings, &entrants, |_| {}).unwrap();
+    let failed = |status: &Status| matches!(status, Status::Failed(_));
+    let late = comparison.entries.iter().any(|e| failed(&e.status));
     for entry in &comparison.entries {
         match &entry.status {
             Status::Timed => {}
             Status::Skipped(reason) => assert!(reason.contains("install"), "{reason}"),
-            // On a busy machine a spinning peer may exceed any limit.
+            // On a busy machine a spinning peer may exceed any limit, and leave no time to those after it.
             Status::Failed(reason) => assert!(reason.contains("not done after"), "{reason}"),
-            Status::Pending => panic!("{} did not run", entry.name),
+            Status::Pending => assert!(late, "{} did not run", entry.name),
         }
     }
 }
