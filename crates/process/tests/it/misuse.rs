@@ -531,7 +531,7 @@ fn the_earlier_of_two_cancellations_counts() {
                 .ask("broadcast", &[(usize::MAX, Some("messages"))])
                 .unwrap();
             let team = team_of(3, Pattern::Chain, &options);
-            let [ahead, behind, over] = [const { AtomicBool::new(false) }; 3];
+            let [sent, ahead, behind, over] = [const { AtomicBool::new(false) }; 4];
             let until = |flag: &AtomicBool| {
                 while !flag.load(Ordering::SeqCst) {
                     std::thread::sleep(Duration::from_millis(1));
@@ -542,6 +542,7 @@ fn the_earlier_of_two_cancellations_counts() {
                 match member.rank() {
                     0 => {
                         (0..5).for_each(|_| member.broadcast(0, &mut data).unwrap());
+                        sent.store(true, Ordering::SeqCst);
                         if !ahead_first {
                             until(&behind);
                         }
@@ -549,6 +550,7 @@ fn the_earlier_of_two_cancellations_counts() {
                         ahead.store(true, Ordering::SeqCst);
                     }
                     1 => {
+                        until(&sent);
                         if ahead_first {
                             until(&ahead);
                         }
