@@ -1,13 +1,13 @@
 //! Layer 11: the common part of both runtimes' entry points. They begin a region, run a barrier, or cancel the
 //! region's team; the macros at the end export them under the runtimes' names.
 
+use super::init;
 use super::level::{Barriers, Inside, Level};
 use super::objects::Code;
 use super::region::Region;
 use super::runtime::{Data, Family, Runtime, known, standard};
 use super::thread::{Thread, thread};
 use super::timed;
-use super::waits;
 use crate::record::Kind;
 use corecast::Member;
 
@@ -29,7 +29,7 @@ pub(crate) fn start_region(
     thread.depth.set(depth + 1);
     call(region.runtime(), Some(region));
     thread.depth.set(depth);
-    if waits::is_on() {
+    if init::records_waits() {
         region.end_times();
     }
     region.end();
@@ -45,7 +45,7 @@ pub(crate) fn run_body(region: &Region, body: impl FnOnce()) {
     let run = |barriers| {
         thread().within(Inside::Region(region), barriers, body);
     };
-    match waits::is_on() {
+    match init::records_waits() {
         false => run(barriers),
         true => timed::run(region, barriers, run),
     }

@@ -2,12 +2,14 @@
 
 use super::objects::{Code, is_ours};
 use super::runtime;
+use crate::record::FOLDER;
 use corecast::debug::{Level, say};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// See [`is_on`].
 pub(crate) static IS_ON: AtomicBool = AtomicBool::new(false);
+static RECORDS_WAITS: AtomicBool = AtomicBool::new(false);
 static HAS_REGIONS: AtomicBool = AtomicBool::new(false);
 static HAS_TEAMS: AtomicBool = AtomicBool::new(false);
 /// The PUs that the program was started with, before its runtime binds threads.
@@ -21,6 +23,13 @@ pub(crate) fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
+/// Whether waits are recorded, which [`FOLDER`] asks for.
+#[inline(always)]
+pub(crate) fn records_waits() -> bool {
+    // Relaxed: set before the program starts.
+    RECORDS_WAITS.load(Ordering::Relaxed)
+}
+
 /// Decides whether barriers are replaced, and returns [`is_on`]. The loader calls it before the program starts.
 pub(crate) fn begin() -> bool {
     let off = std::env::var_os("CORECAST_DISABLE");
@@ -28,6 +37,11 @@ pub(crate) fn begin() -> bool {
         return false;
     }
     IS_ON.store(true, Ordering::Relaxed);
+    let folder = std::env::var_os(FOLDER);
+    RECORDS_WAITS.store(
+        folder.is_some_and(|folder| !folder.is_empty()),
+        Ordering::Relaxed,
+    );
     // SAFETY: plain data, for which zeros are valid.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set is as long as is said.
@@ -37,6 +51,9 @@ pub(crate) fn begin() -> bool {
     // The kind of fence is asked for now: with one thread the kernel answers at once; later it waits for all CPUs,
     // some 10 ms.
     corecast_wire::fence_kind();
+    // The first such call looks up symbols. A later one may come while another thread holds the loader's lock and
+    // waits for its region: that of a library's constructor.
+    let _ = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     true
 }
 

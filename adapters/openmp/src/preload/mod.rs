@@ -24,7 +24,9 @@ static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
     if init::begin() {
-        waits::begin();
+        if init::records_waits() {
+            waits::begin();
+        }
         // SAFETY: a function of this library, which is never unloaded.
         unsafe { libc::atexit(at_end) };
     }

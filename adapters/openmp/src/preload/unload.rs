@@ -3,7 +3,7 @@
 
 #![allow(unreachable_pub, reason = "reached by its name")]
 
-use super::{objects, waits};
+use super::{init, objects, waits};
 use std::ffi::{c_int, c_void};
 
 /// Closes a library, as the C library does.
@@ -15,7 +15,7 @@ use std::ffi::{c_int, c_void};
 pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     // SAFETY: the caller's.
     let result = unsafe { objects::close(handle) };
-    if waits::is_on() {
+    if init::records_waits() {
         waits::settle();
     }
     result

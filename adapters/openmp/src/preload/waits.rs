@@ -11,11 +11,10 @@ use corecast::debug::{Level, say};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-static IS_ON: AtomicBool = AtomicBool::new(false);
 static STARTED: OnceLock<Start> = OnceLock::new();
 /// The tallies of all threads that have waited.
 static ALL: Mutex<Vec<&'static Mutex<Tally>>> = Mutex::new(Vec::new());
@@ -27,22 +26,14 @@ struct Start {
     clock: Instant,
 }
 
-#[inline(always)]
-pub(crate) fn is_on() -> bool {
-    // Relaxed: set before the program starts.
-    IS_ON.load(Ordering::Relaxed)
-}
-
-/// Turns the record on if [`FOLDER`] is set. It is called before the program starts.
+/// Begins the record. It is called before the program starts, and only if [`FOLDER`] is set.
 pub(crate) fn begin() {
-    if let Some(folder) = std::env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
-        let _ = STARTED.set(Start {
-            folder: folder.into(),
-            process: std::process::id(),
-            clock: Instant::now(),
-        });
-        IS_ON.store(true, Ordering::Relaxed);
-    }
+    let folder = std::env::var_os(FOLDER).unwrap_or_default();
+    let _ = STARTED.set(Start {
+        folder: folder.into(),
+        process: std::process::id(),
+        clock: Instant::now(),
+    });
 }
 
 /// Nanoseconds since the start, on a clock that all threads share.
