@@ -10,31 +10,21 @@
 //! in it can be sent. **Invariant 3:** the `ready` closure of a suspended fiber lies on the fiber's stack, and
 //! is taken out of its slot before the fiber goes on or is unwound.
 
+mod current;
 mod stack;
 
+#[cfg(corecast_simulated)]
+pub(crate) use current::set_aside;
+pub use current::{Look, is_inside, suspend_until};
 pub use stack::GUARD_BYTES;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use current::Current;
 use stack::GuardedStack;
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr::NonNull;
-use std::time::Duration;
-
-/// The check that decides whether a suspended fiber goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// Checks only whether the event that the fiber waits for has come.
-    Quick,
-    /// Also checks whether the event can still come, because the thread has waited for this long.
-    Long(Duration),
-}
-
-/// A closure that says whether a suspended fiber shall go on. The pointer is valid until the fiber goes on or is
-/// unwound (Invariant 3).
-type Ready = NonNull<dyn FnMut(Look) -> bool>;
 
 type Run = Coroutine<(), (), (), GuardedStack>;
 
@@ -54,11 +44,7 @@ pub struct Stacks(Vec<FiberSlot>);
 struct FiberSlot {
     stack: Cell<Option<GuardedStack>>,
     run: UnsafeCell<Option<Run>>,
-    /// The closure of the fiber that is suspended here, except while it is being called. While it is here nobody
-    /// has a reference to `run`.
-    ready: Cell<Option<Ready>>,
-    /// The yielder of the fiber that runs here, valid until `run` has ended.
-    yielder: Cell<*const Yielder<(), ()>>,
+    fiber: Current,
 }
 
 // SAFETY: outside of a scope nothing runs on any slot (Invariant 1), and a stack that nothing runs
@@ -106,8 +92,7 @@ impl Stacks {
             Ok(FiberSlot {
                 stack: Cell::new(Some(GuardedStack::new(bytes, guard)?)),
                 run: UnsafeCell::new(None),
-                ready: Cell::new(None),
-                yielder: Cell::new(std::ptr::null()),
+                fiber: Current::new(),
             })
         };
         (0..count).map(slot).collect::<Result<_, _>>().map(Self)
@@ -132,53 +117,6 @@ impl fmt::Debug for Fibers<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Fibers({})", self.slots.len())
     }
-}
-
-thread_local! {
-    /// The slot of the fiber that runs on this thread, if one does.
-    static CURRENT: Cell<*const FiberSlot> = const { Cell::new(std::ptr::null()) };
-}
-
-/// Whether the caller runs on a fiber.
-#[inline]
-pub fn is_inside() -> bool {
-    !CURRENT.get().is_null()
-}
-
-/// On a fiber: goes back to the thread, and returns once a call of [`resume`](Fibers::resume) has found that
-/// `ready` returns true. `ready` runs on the thread's own stack and must not be re-entered. Elsewhere: returns at
-/// once and does not call `ready`. Returns whether the caller runs on a fiber.
-pub fn suspend_until(mut ready: impl FnMut(Look) -> bool) -> bool {
-    let current = CURRENT.get();
-    if current.is_null() {
-        return false;
-    }
-    let ready: NonNull<dyn FnMut(Look) -> bool + '_> = NonNull::from(&mut ready);
-    // SAFETY: only the lifetime changes. `ready` lives in this frame, which stands still until the
-    // fiber is resumed or unwound, and is called by nobody afterwards (Invariant 3).
-    let ready =
-        unsafe { std::mem::transmute::<NonNull<dyn FnMut(Look) -> bool + '_>, Ready>(ready) };
-    // SAFETY: `FiberSlot::go` sets the word for as long as the fiber runs; the slot outlives it.
-    let slot = unsafe { &*current };
-    slot.ready.set(Some(ready));
-    // SAFETY: we run on the fiber on whose stack the yielder lies.
-    unsafe { &*slot.yielder.get() }.suspend(());
-    true
-}
-
-/// Restores the thread's current fiber, also when a job panics.
-struct Restore(*const FiberSlot);
-
-impl Drop for Restore {
-    fn drop(&mut self) {
-        CURRENT.set(self.0);
-    }
-}
-
-/// Leaves the fiber that runs for a task that runs instead, until the result is dropped.
-#[cfg(corecast_simulated)]
-pub(crate) fn set_aside() -> impl Drop {
-    Restore(CURRENT.replace(std::ptr::null()))
 }
 
 /// Runs `body`, which may start a fiber on each of `stacks`. Fibers that have not ended when it
@@ -257,7 +195,7 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
         let stack = place.stack.take();
         let stack = stack.unwrap_or_else(|| panic!("fiber {slot} is running another job"));
         let first = |yielder: &Yielder<(), ()>, ()| {
-            place.yielder.set(yielder);
+            place.fiber.yielder.set(yielder);
             job();
         };
         // SAFETY: `job` and `place` live for 'scope, and the fiber ends within it (Invariant 1):
@@ -282,13 +220,13 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
     #[inline]
     pub fn resume(&self, slot: usize, look: Look) -> bool {
         let place = &self.slots[slot];
-        let Some(mut ready) = place.ready.take() else {
+        let Some(mut ready) = place.fiber.ready.take() else {
             return false;
         };
         // SAFETY: the fiber is suspended, so `ready` is valid (Invariant 3); nobody else has it
         // while it is not in its slot.
         if !unsafe { ready.as_mut()(look) } {
-            place.ready.set(Some(ready));
+            place.fiber.ready.set(Some(ready));
             return false;
         }
         place.go();
@@ -311,12 +249,12 @@ impl FiberSlot {
 
     /// Unwinds the fiber in this slot, if it has not ended.
     fn unwind(&self) {
-        self.ready.set(None);
+        self.fiber.ready.set(None);
         // SAFETY: no fiber of this scope is running, but those that this one may resume while it is unwound, which are
         // in other slots: none has a reference to its run.
         if let Some(mut run) = unsafe { &mut *self.run.get() }.take() {
             // A value that is dropped on this fiber's stack must not suspend another fiber.
-            let _restore = Restore(CURRENT.replace(std::ptr::null()));
+            let _restore = current::set(None);
             run.force_unwind();
             self.stack.set(Some(run.into_stack()));
         }
@@ -337,7 +275,7 @@ impl FiberSlot {
         // SAFETY: whoever goes on has taken `ready` out, or has just put the run here, so there is no
         // second one: this is the only reference until the fiber suspends or ends.
         let back = Back(self, unsafe { &mut *self.run.get() });
-        let _restore = Restore(CURRENT.replace(self));
+        let _restore = current::set(Some(&self.fiber));
         let run = back.1.as_mut().expect("a fiber lies in its slot");
         matches!(run.resume(()), CoroutineResult::Return(()))
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::cell::RefCell;
+use std::time::Duration;
 
 const LOOK: Look = Look::Long(Duration::from_nanos(7));
 
