@@ -5,5 +5,5 @@ mod search;
 mod table;
 
 pub(crate) use report::PlanReport;
-pub(crate) use search::{Found, Limits, compare, find, root};
-pub(crate) use table::{gap, scopes, table, with_forecasts};
+pub(crate) use search::{Found, Limits, compare, find, gap, root};
+pub(crate) use table::{scopes, table, with_forecasts};

@@ -97,6 +97,15 @@ impl Found {
     }
 }
 
+/// The gap of a plan, such as `8.3 %`, or `optimal`.
+pub(crate) fn gap(plan: &Plan) -> String {
+    match 100.0 * plan.gap {
+        _ if plan.proved_optimal => "optimal".to_owned(),
+        small if small < 0.095 => format!("{small:.2} %"),
+        gap => format!("{gap:.1} %"),
+    }
+}
+
 /// Finds the plan of `pattern` for `team` within `limits`.
 ///
 /// # Errors

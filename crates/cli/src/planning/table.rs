@@ -95,12 +95,3 @@ pub(crate) fn scopes<'a>(plans: impl Iterator<Item = &'a Plan>) -> String {
     let others = if several { " of the others" } else { "" };
     text + &format!("bound{others}: no {most} is faster\n")
 }
-
-/// The gap of a plan, such as `8.3 %`, or `optimal`.
-pub(crate) fn gap(plan: &Plan) -> String {
-    match 100.0 * plan.gap {
-        _ if plan.proved_optimal => "optimal".to_owned(),
-        small if small < 0.095 => format!("{small:.2} %"),
-        gap => format!("{gap:.1} %"),
-    }
-}
