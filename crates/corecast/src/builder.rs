@@ -2,6 +2,7 @@
 
 mod draft;
 mod planned;
+mod plans;
 mod processes;
 
 pub use planned::Planned;

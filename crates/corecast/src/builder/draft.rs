@@ -6,15 +6,14 @@
 
 use std::sync::Once;
 
-use corecast_collectives::{BarrierPlan, Plans};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::profile::Mode;
-use corecast_plan::{Operation, PlanError, Tree};
+use corecast_plan::Operation;
 use corecast_team::Options;
 use corecast_wire::Segment;
 
 use super::{AskedThreads, Builder};
-use crate::choose::{Choice, Chooser, DecidedBy, Preferences, Races};
+use crate::choose::{Choice, Preferences, Races};
 use crate::costs::TeamCosts;
 use crate::cpu_placement;
 use crate::debug::{self, Level};
@@ -132,7 +131,7 @@ impl Builder {
 
 /// A team before its plans are chosen and its memory is allocated.
 pub(super) struct TeamDraft {
-    here: Discovery,
+    pub(super) here: Discovery,
     pub(super) rank_pus: Vec<u32>,
     pub(super) costs: TeamCosts,
     pub(super) races: Races,
@@ -146,52 +145,6 @@ pub(super) struct TeamDraft {
 }
 
 impl TeamDraft {
-    /// Chooses the plans; returns the decisions too, for barrier, broadcast and reduce in this order.
-    pub(super) fn choose(&self) -> Result<(Vec<Choice>, Plans), Error> {
-        let costs = self.costs.both_ways();
-        let chooser =
-            Chooser::new(costs, &self.rank_pus, &self.preferences, &self.races)?.guarded();
-        let broadcast = chooser.choose(Operation::Broadcast)?;
-        let reduce = chooser.choose(Operation::Reduce)?;
-        let barrier = chooser.choose(Operation::Barrier)?;
-        let plans = self.plans(&barrier, &broadcast, &reduce)?;
-        Ok((vec![barrier, broadcast, reduce], plans))
-    }
-
-    /// The chosen plans, with each rank's package where ranks are pinned.
-    pub(super) fn plans(
-        &self,
-        barrier: &Choice,
-        broadcast: &Choice,
-        reduce: &Choice,
-    ) -> Result<Plans, Error> {
-        let plan = match self.counts(barrier) {
-            true => BarrierPlan::Counter(self.rank_pus.len()),
-            false => barrier_plan(barrier)?,
-        };
-        let plans = Plans::new(plan, tree_plan(broadcast)?, tree_plan(reduce)?)?;
-        Ok(match self.packages() {
-            Some(packages) => plans.with_packages(packages)?,
-            None => plans,
-        })
-    }
-
-    /// Whether the barrier is a counter in one line, whatever the model says. Where ranks share hardware
-    /// threads, most of the time is spent on waiting for a turn on a PU, which the model leaves out.
-    fn counts(&self, barrier: &Choice) -> bool {
-        let usable = self.here.unthrottled_parallelism();
-        self.rank_pus.len() > usable && barrier.decided_by == DecidedBy::Model
-    }
-
-    /// The package of each rank; threads that are not pinned have none.
-    fn packages(&self) -> Option<Vec<u32>> {
-        let pus = &self.here.machine.pus;
-        let package = |rank_pu: &u32| Some(pus.iter().find(|pu| pu.os_index == *rank_pu)?.package);
-        let rank_pus = self.rank_pus.iter().filter(|_| self.pin);
-        let packages: Vec<u32> = rank_pus.map(package).collect::<Option<_>>()?;
-        (packages.len() == self.rank_pus.len()).then_some(packages)
-    }
-
     /// Makes the [`Team`] over `team` and its explanation; `choices` are empty where another process planned.
     pub(super) fn finish(self, team: corecast_team::Team, choices: Vec<Choice>) -> Team {
         let here = &self.here;
@@ -261,22 +214,6 @@ fn check_room(ranks: usize) -> Result<(), Error> {
     let pairs = ranks.saturating_mul(ranks);
     Segment::check_room(pairs.saturating_mul(PAIR_BYTES))
         .map_err(|source| Error::Room { ranks, source })
-}
-
-fn barrier_plan(choice: &Choice) -> Result<BarrierPlan, PlanError> {
-    BarrierPlan::of_shape(&choice.chosen().shape).ok_or_else(|| unsuited(choice))
-}
-
-fn tree_plan(choice: &Choice) -> Result<Tree, PlanError> {
-    let tree = choice.chosen().tree().cloned();
-    tree.ok_or_else(|| unsuited(choice))
-}
-
-fn unsuited(choice: &Choice) -> PlanError {
-    PlanError::Unsuited {
-        pattern: choice.chosen().pattern,
-        operation: choice.operation,
-    }
 }
 
 fn why_pinned(asked: Option<bool>, pin: bool, ranks: usize, usable: &CpuList) -> String {
