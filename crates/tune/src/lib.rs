@@ -2,9 +2,9 @@
 //! result is a table of algorithms by operation and length.
 //!
 //! ```text
-//! field ──► racer ──► judge ──► outcome ──► guidelines ──► ranges
-//! who may   rounds    who goes  who won     what must      which lengths
-//! race      of all    on        where       hold besides   have what
+//! candidates ──► racer ──► sequential_test ──► outcome ──► guidelines ──► ranges
+//! what races     rounds    who goes on         who won     what must      which lengths
+//!                of all                        where       hold besides   have what
 //! ```
 //!
 //! | part | holds |

@@ -308,7 +308,7 @@ impl SequentialTest {
 
     /// Whether this replicate is over: it needs no further round, or has had its maximum.
     pub fn over(&self) -> bool {
-        let begun = *self.replicates.last().expect("a first heat");
+        let begun = *self.replicates.last().expect("a replicate has begun");
         let here = self.rounds - begun;
         let alone = self.racing().len() <= 1;
         self.settled() && (alone || here >= REPLICATE_LEAST) || here >= self.replicate_rounds()

@@ -100,7 +100,7 @@ fn openmp(facts: &Facts, program: &Program) -> Finding {
             Level::Warning,
             NAME,
             format!(
-                "{} run-times in one program: {named}: each starts threads of its own, together more than there are CPUs, \
+                "{} runtimes in one program: {named}: each starts threads of its own, together more than there are CPUs, \
                  and such programs are known to hang or crash",
                 found.len()
             ),
@@ -388,7 +388,7 @@ mod tests {
         ];
         let finding = openmp(&Facts::sound(), &with(&copies));
         assert_eq!(finding.level, Level::Warning);
-        assert!(finding.found.starts_with("2 run-times in one program: "));
+        assert!(finding.found.starts_with("2 runtimes in one program: "));
         assert!(finding.found.contains("libgomp-a34b3233"));
         let two = [
             (Runtime::OpenMpi, "libmpi.so.40"),

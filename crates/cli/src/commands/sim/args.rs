@@ -40,7 +40,7 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "BYTES", default_value = "8")]
     pub(super) size: String,
 
-    /// Of what is left to chance: --jitter and --skew
+    /// The seed of --jitter and --skew
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
 
