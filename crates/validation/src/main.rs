@@ -6,7 +6,8 @@
 //! cargo run --release -p corecast-validation -- --check
 //! ```
 //!
-//! The second form writes nothing, and fails where the document differs from what would be written.
+//! The second form writes nothing, and fails where the document differs from what would be written. A section
+//! whose references are missing stays as it is, and is a failure where `CORECAST_REQUIRE_REFERENCES` is `1`.
 #![forbid(unsafe_code)]
 
 use corecast_validation::document::{Content, Page, Section};
@@ -62,11 +63,19 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    let required = std::env::var("CORECAST_REQUIRE_REFERENCES").is_ok_and(|value| value == "1");
     let old = std::fs::read_to_string(folder.join("validation.md")).unwrap_or_default();
     let mut page = Page::new(HEAD, &old);
     for section in SECTIONS {
         match (section.make)() {
             Content::Made { text, pictures } => page.add(section.title, &text, pictures),
+            Content::Skipped { why } if required => {
+                eprintln!(
+                    "CORECAST_REQUIRE_REFERENCES is set: {}: {why}",
+                    section.title
+                );
+                return ExitCode::FAILURE;
+            }
             Content::Skipped { why } => {
                 println!("SKIPPED: {}: {why}", section.title);
                 page.keep(section.title);

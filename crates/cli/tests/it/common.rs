@@ -1,5 +1,6 @@
 //! Runs the built command, and reads its output.
 
+use crate::references::machine_database;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -89,13 +90,8 @@ impl Run {
 /// A file of Smelt's public machine database; `None`, with a message, where this checkout has
 /// none beside it.
 pub(crate) fn database(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/machinedb")
-        .join(name);
-    if !path.exists() {
-        println!("SKIPPED: no machine database beside the workspace");
-        return None;
-    }
+    let path = machine_database()?.join(name);
+    assert!(path.exists(), "{}", path.display());
     Some(path)
 }
 

@@ -13,6 +13,8 @@ mod install_docs;
 mod interrupt;
 mod plan;
 mod probe;
+#[path = "../../../../tests/references.rs"]
+mod references;
 mod report;
 mod run;
 mod sim;

@@ -11,6 +11,8 @@ mod grouped;
 mod groups;
 mod large;
 mod patterns;
+#[path = "../../../../tests/references.rs"]
+mod references;
 mod repair;
 mod search;
 mod smelt;

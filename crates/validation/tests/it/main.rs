@@ -6,6 +6,8 @@ mod equations;
 mod farm;
 mod here;
 mod queueing;
+#[path = "../../../../tests/references.rs"]
+mod references;
 mod sandybridge;
 mod smelt;
 mod symbolic;

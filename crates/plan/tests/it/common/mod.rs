@@ -1,6 +1,7 @@
 //! Parts that the integration tests share: cost models to try, and naive references of the clever
 //! parts.
 
+use crate::references::machine_database;
 use corecast_model::{CostModel, MachineFile, Unit};
 use corecast_plan::Tree;
 use proptest::prelude::*;
@@ -158,11 +159,10 @@ pub(crate) fn costs_of_kind(n: usize, kind: usize, per_node: u32, seed: u64) -> 
 
 /// The machines of the public database, or none if the checkout does not have them beside it.
 pub(crate) fn public_machines() -> Vec<MachineFile> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/machinedb");
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        println!("SKIPPED: no machine database beside the workspace");
+    let Some(folder) = machine_database() else {
         return Vec::new();
     };
+    let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = paths
         .filter(|p| {
@@ -170,6 +170,7 @@ pub(crate) fn public_machines() -> Vec<MachineFile> {
         })
         .collect();
     paths.sort();
+    assert_eq!(paths.len(), 7, "{paths:?}");
     let read = |path: &std::path::PathBuf| {
         MachineFile::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
     };
