@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 use corecast_validation::document::{Content, Page, Section};
-use corecast_validation::sections::{cla, farm, here, queueing, smelt, table5};
+use corecast_validation::sections::{cla, farm, here, papers, queueing, smelt, table5};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -40,6 +40,10 @@ const SECTIONS: &[Section] = &[
     Section {
         title: "Queues",
         make: queueing::section,
+    },
+    Section {
+        title: "Tables of the papers",
+        make: papers::section,
     },
 ];
 

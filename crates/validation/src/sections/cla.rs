@@ -20,7 +20,7 @@ impl AlgorithmCurve {
         format!("{} to {}", count(first), count(last))
     }
 
-    fn row(&self) -> [String; 7] {
+    fn row(&self) -> [String; 8] {
         let (least, most) = self.range(|point| point.simulated / point.least);
         let (under, _) = self.range(|point| point.simulated / point.published.t_min);
         let below = self.points.iter();
@@ -29,6 +29,7 @@ impl AlgorithmCurve {
         let (_, refined) = self.range(|point| point.simulated / point.published.t_max);
         [
             self.algorithm.to_owned(),
+            self.program.to_owned(),
             self.counts(),
             format!("{least:.2} to {most:.2}"),
             format!("{under:.2}"),
@@ -70,8 +71,9 @@ const PENS: [(Pen, &str); 3] = [
     (Pen::Thin(Rgb(221, 107, 32)), "T_max as published"),
 ];
 
-const HEADS: [&str; 7] = [
+const HEADS: [&str; 8] = [
     "algorithm",
+    "program",
     "threads",
     "simulated / T_min",
     "least / published T_min",
@@ -136,7 +138,9 @@ that a chain of transfers takes as long as its parts is put in; all that comes f
    the fetch by who polls its last line (Equation 1). In an algorithm waits have fetches of their own.
 
 *T_max* has one interference for each reader; the published one for disseminations has one for each operation
-(Equation 28). *Below that*: at how many thread counts the simulated time is below T_min as published.
+(Equation 28). *Below that*: at how many thread counts the simulated time is below T_min as published. *Program*: what is
+recorded and run, a figure or section of the paper in its primitives (`crates/validation/src/published.rs`), or an
+[algorithm](algorithms.md) of Corecast's collectives.
 ";
 
 const CONCLUSION: &str = "

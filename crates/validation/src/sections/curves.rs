@@ -94,6 +94,9 @@ pub struct CurvePoint {
 pub struct AlgorithmCurve {
     /// Its name in the document.
     pub algorithm: &'static str,
+    /// The program that is recorded and run: a figure of the paper in its primitives (`published.rs`), or an algorithm
+    /// of Corecast's collectives.
+    pub program: &'static str,
     /// A point for each thread count.
     pub points: Vec<CurvePoint>,
 }
@@ -171,8 +174,11 @@ fn long_reduction(placement: &Placement) -> Graph {
     whole(Collective::Reduce, 4096, &tree)
 }
 
+/// Name, program, way of counting, and graphs for all thread counts.
+type Recorded = (&'static str, &'static str, CountingRule, Vec<Graph>);
+
 /// Each algorithm with its graph for each thread count; the model chooses parameters and trees.
-fn algorithms(which: PaperMachine) -> Vec<(&'static str, CountingRule, Vec<Graph>)> {
+fn algorithms(which: PaperMachine) -> Vec<Recorded> {
     let all: Vec<Placement> = which.threads().map(|n| which.placement(n)).collect();
     let near = || all.iter().filter(|placement| in_one_package(placement));
     let far = || all.iter().filter_map(packages);
@@ -212,68 +218,91 @@ fn algorithms(which: PaperMachine) -> Vec<(&'static str, CountingRule, Vec<Graph
     vec![
         (
             "many to one, same line",
+            "Figure 4",
             plain,
             others(published::many_to_one, Sharing::SameLine),
         ),
         (
             "many to one, lines of their own",
+            "Figure 4",
             plain,
             others(published::many_to_one, Sharing::DifferentLines),
         ),
         (
             "one to many, same line",
+            "Figure 8",
             contended,
             others(published::one_to_many, Sharing::SameLine),
         ),
         (
             "one to many, lines of their own",
+            "Figure 8",
             plain,
             others(published::one_to_many, Sharing::DifferentLines),
         ),
         (
             "dissemination, best m",
+            "barrier `m-way`",
             rounds,
             all.iter().map(best).collect(),
         ),
         (
             "dissemination, several m",
+            "barrier `multi-m`",
             rounds,
             near().map(several).collect(),
         ),
         (
             "dissemination, pair-wise",
+            "barrier `pair-wise`",
             rounds,
             far().map(|of| barrier(&pair_wise_rounds(&of))).collect(),
         ),
         (
             "dissemination, package roots",
+            "barrier `package-roots`",
             rounds,
             far().map(|of| barrier(&package_root_rounds(&of))).collect(),
         ),
-        ("notification trees", plain, near().map(notified).collect()),
+        (
+            "notification trees",
+            "barrier `groups`",
+            plain,
+            near().map(notified).collect(),
+        ),
         (
             "broadcast of a line",
+            "Figure 12",
             plain,
             all.iter().map(broadcast).collect(),
         ),
-        ("broadcast in groups", plain, groups(InGroups::Published)),
+        (
+            "broadcast in groups",
+            "§4.1.2",
+            plain,
+            groups(InGroups::Published),
+        ),
         (
             "broadcast in groups, the collective",
+            "broadcast `groups`",
             plain,
             groups(InGroups::Collective),
         ),
         (
             "reduction of a line",
+            "Figure 16",
             plain,
             all.iter().map(reduction).collect(),
         ),
         (
             "broadcast of 8 KiB",
+            "broadcast `whole`",
             plain,
             all.iter().map(long_broadcast).collect(),
         ),
         (
             "reduction of 4 KiB, binomial",
+            "reduce `whole`",
             plain,
             all.iter().map(long_reduction).collect(),
         ),
@@ -314,8 +343,9 @@ pub fn curves(which: PaperMachine) -> Vec<AlgorithmCurve> {
     let machine = which.machine();
     let all = algorithms(which)
         .into_iter()
-        .map(|(algorithm, counted, graphs)| AlgorithmCurve {
+        .map(|(algorithm, program, counted, graphs)| AlgorithmCurve {
             algorithm,
+            program,
             points: graphs
                 .iter()
                 .map(|graph| point(&machine, which, counted, graph))

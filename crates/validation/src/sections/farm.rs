@@ -354,12 +354,14 @@ pub fn section() -> Content {
 const ABOUT: &str = "\
 The farm and the map of Mencagli and others (§7.2) on TILEPro64, in `crates/validation/src/streams`, whose documentation says
 what is assumed where the paper is silent. Fitted: the machine, to Tables 2 and 4, before there was a farm. Given: the
-sequential times of Tables 6 and 7. `crates/validation/tests/it/farm.rs` holds what is met.
+sequential times of Tables 6 and 7. `crates/validation/tests/it/farm.rs` holds what is met. RA-UDN, RA-HF (RA-SM in the
+paper's tables) and FF-QUEUE are the paper's ways to pass a task on.
 ";
 
 const REQUESTS: &str = "\
 Requests between second caches for a task, 56 workers, integers: loads that another cache answers, stores that go to
-another one, invalidations. The paper has a mean over its sizes (Fig. 15).
+another one, invalidations. The paper has a mean over its sizes (Fig. 15). The farm's collector reads results here; *map*
+refers to rows, *map that copies* copies them, both as told below.
 ";
 
 const TABLE_6: &str = "\
@@ -410,7 +412,7 @@ tile's second cache has 64. Over the rdy-ack interface both are at home with the
 it has not read yet: the line that was used least recently is always the next one of the task. For each of 1,024 lines of
 a task four go to memory or come from it. Queues have them spread over all tiles, also those that do nothing else. The
 paper says (§7.2) that the worker *can start using it without paying additional cache misses*, which cannot be for two
-times 64 KiB. What could be otherwise, µs of RA-UDN / RA-HF / FF-QUEUE for integers, and whether the order is then right:
+times 64 KiB. What could be otherwise for the farm with results taken, µs of RA-UDN / RA-HF / FF-QUEUE for integers, and whether the order is then right:
 
 - *Misses are paid twice*, as the sequential times have them too? These have no more of them for large matrices than for
   small ones, which fit: 712, 737 and 717 cycles a line for sides of 32, 64 and 128 (floats 2,530, 2,530 and 2,567). And

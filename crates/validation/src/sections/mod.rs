@@ -4,6 +4,7 @@ pub mod cla;
 pub mod curves;
 pub mod farm;
 pub mod here;
+pub mod papers;
 pub mod queueing;
 pub mod smelt;
 pub mod table5;

@@ -152,7 +152,8 @@ pub fn section() -> Content {
         "\
 Latency of a memory under load, cycles: clients that ask at random times, each every *interval* on average, of a
 memory that serves one request for *service* cycles. Without load it is {BASE}.
-`crates/validation/tests/it/queueing.rs` holds 5 %, and 8 % for the waiting alone.
+`crates/validation/tests/it/queueing.rs` holds 5 %, and 8 % for the waiting alone. The table shows single loads of lines
+that no cache has, and no collective.
 
 {}
 Fig. 3 of Mencagli and others, drawn for memories that serve a request in 20, 50 and 100 cycles:

@@ -132,7 +132,8 @@ pub fn section() -> Content {
 Broadcasts of one message, with a message from the last leaf back to the root, as multiples of what the cluster tree
 takes. Measured by the authors of Smelt (libsmelt, campaign of 2013); simulated from the machines' pairwise costs
 alone, nothing fitted ([simulator.md](simulator.md#trees-on-measured-machines) says what the costs leave out).
-`crates/validation/tests/it/smelt.rs` holds the order and 25 %, with jitter too.
+`crates/validation/tests/it/smelt.rs` holds the order and 25 %, with jitter too. Both tables show the broadcast
+`messages` over the tree that the column *shape* names; *name* is what the campaign calls what was measured.
 
 {}
 What other names of the campaign mean is not documented. Here the two forms of each that the paper and Smelt's

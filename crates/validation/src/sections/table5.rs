@@ -93,6 +93,8 @@ pub fn section() -> Content {
 Cycles of a message between two tiles, there and back by halves (Mencagli and others, Table 5). The tile's parts are
 fitted to Tables 2 and 4, and what a notification costs each end to the first row here. The rows RA and RA-HF of the
 table are swapped: [simulator.md](simulator.md#tilepro64) says why. `crates/validation/tests/it/tilepro64.rs` holds 15 %.
+The table shows ping-pongs of a word over the rdy-ack interface (`crates/validation/src/streams/port.rs`): RA-UDN has
+notifications by the user network, RA-HF flags that are at home with their reader, RA flags whose homes are spread.
 
 {}",
         table(["interface", "hops", "measured", "simulated", "error"], rows)

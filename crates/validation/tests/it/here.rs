@@ -17,3 +17,15 @@ fn predictions_are_the_same_every_time() {
     let first: Vec<f64> = all().collect();
     assert!(!first.is_empty() && all().eq(first));
 }
+
+/// Bounds say nothing where they are far apart, and are wrong where measured times are outside. How many of the
+/// record's races lie between them is counted in docs/validation.md, by this.
+#[test]
+fn bounds_are_counted_for_measured_times_too() {
+    let rows = here::rows(8);
+    for row in &rows {
+        assert!(row.holds(row.t_min) && row.holds(row.t_max));
+        assert!(!row.holds(row.t_min - 1.0) && !row.holds(row.t_max + 1.0));
+    }
+    assert!(rows.iter().any(|row| !row.holds(row.measured)));
+}

@@ -5,6 +5,7 @@ mod cla;
 mod equations;
 mod farm;
 mod here;
+mod papers;
 mod queueing;
 #[path = "../../../../tests/references.rs"]
 mod references;
