@@ -6,31 +6,38 @@
 use crate::own_process::WATCHDOG;
 use corecast_collectives::{Plans, PlansError};
 use corecast_plan::Pattern;
-use corecast_process::{Address, ProcessGroup};
+use corecast_process::{Address, ProcessGroup, TEAM_FD, TEAM_RANK, TEAM_SIZE};
 use corecast_team::{Failure, Loss, Options, Team};
 use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const PART: &str = "CORECAST_TEST_END";
+
+/// A pause in which a monitor looks for the end of other processes more than once.
+const MANY_LOOKS: Duration = Duration::from_millis(100);
 
 fn plans() -> Result<Plans, PlansError> {
     let machine = corecast_model::synthetic("core:2").unwrap();
     Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
 }
 
-fn enter(path: &str, ranks: &[Option<usize>]) -> Team {
-    let options = Options {
+fn options() -> Options {
+    Options {
         join_limit: WATCHDOG / 5,
         ..Options::default()
-    };
+    }
+}
+
+fn enter(path: &str, ranks: &[Option<usize>]) -> Team {
     let address = match path.strip_prefix('@') {
         Some(name) => Address::Name(name.into()),
         None => Address::Path(PathBuf::from(path)),
     };
-    ProcessGroup::enter(&address, 2, ranks, plans, &options).unwrap()
+    ProcessGroup::enter(&address, 2, ranks, plans, &options()).unwrap()
 }
 
 /// A process that is killed when this is dropped. Children that it has forked end when its input does.
@@ -54,8 +61,8 @@ impl Kept {
     }
 }
 
-/// Starts this program as a process that plays `part` at `path`, by way of `launcher`.
-fn start(launcher: &[&str], part: &str, path: &str) -> Kept {
+/// This program as a process that plays `part` at `path`, by way of `launcher`.
+fn player(launcher: &[&str], part: &str, path: &str) -> Command {
     let this = std::env::current_exe().unwrap();
     let mut words: Vec<&str> = launcher.to_vec();
     words.push(this.to_str().unwrap());
@@ -63,9 +70,24 @@ fn start(launcher: &[&str], part: &str, path: &str) -> Kept {
     let mut command = Command::new(words[0]);
     command
         .args(&words[1..])
-        .env(PART, format!("{part} {path}"));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    Kept(command.spawn().unwrap())
+        .env(PART, format!("{part} {path}"))
+        .stdout(Stdio::piped());
+    command
+}
+
+/// Starts this program as a process that plays `part` at `path`, by way of `launcher`.
+fn start(launcher: &[&str], part: &str, path: &str) -> Kept {
+    let mut command = player(launcher, part, path);
+    Kept(command.stdin(Stdio::piped()).spawn().unwrap())
+}
+
+/// Starts this program as a process that plays `part` and inherits `rank` of the team whose memory is `fd`.
+fn start_as(launcher: &[&str], part: &str, fd: &OwnedFd, rank: usize) -> Kept {
+    let mut command = player(launcher, part, "inherited");
+    // What is passed on without a word to the launchers in between is standard input.
+    command.stdin(fd.try_clone().unwrap());
+    command.env(TEAM_FD, "0").env(TEAM_SIZE, "2");
+    Kept(command.env(TEAM_RANK, rank.to_string()).spawn().unwrap())
 }
 
 /// Starts a child that does nothing until the input of this process ends, or an hour has passed.
@@ -93,8 +115,11 @@ fn part() {
     if let Some(how) = part.strip_prefix("host-") {
         return host(path, how);
     }
-    let team = enter(path, &[Some(1)]);
-    let mut member = team.join(1).unwrap();
+    let team = match path {
+        "inherited" => ProcessGroup::inherited(&options()).unwrap().unwrap(),
+        path => enter(path, &[Some(1)]),
+    };
+    let mut member = team.join(team.ranks()[0]).unwrap();
     member.barrier().unwrap();
     if part.contains("fork") {
         fork_and_leave();
@@ -105,11 +130,25 @@ fn part() {
         let error = Command::new("cat").exec();
         panic!("{error}");
     }
+    if part == "watch" {
+        for round in 0..4 {
+            std::thread::sleep(MANY_LOOKS);
+            assert_eq!(member.barrier(), Ok(()), "round {round}");
+        }
+        let failure = member.barrier().unwrap_err();
+        assert!(is_death(&failure), "{failure}");
+        println!("lost it");
+        return;
+    }
     if part.contains("stay") {
         for _ in 0..3 {
             member.barrier().unwrap();
         }
         println!("three barriers");
+        if part == "stay-abort" {
+            member.barrier().unwrap();
+            std::process::abort();
+        }
         return;
     }
     std::process::abort();
@@ -148,8 +187,12 @@ fn path(test: &str) -> String {
 
 /// Enters together with a process that plays `part`, and returns the failure of a barrier after it has gone.
 fn lose(launcher: &[&str], part: &str, path: &str) -> Failure {
-    let mut other = start(launcher, part, path);
-    let team = enter(path, &[Some(0)]);
+    let other = start(launcher, part, path);
+    loses(other, &enter(path, &[Some(0)]))
+}
+
+/// The failure of a barrier after the other process of the team has gone.
+fn loses(mut other: Kept, team: &Team) -> Failure {
     let mut member = team.join(0).unwrap();
     member.barrier().unwrap();
     other.says("is there");
@@ -199,7 +242,12 @@ fn apart() -> Option<&'static [&'static str]> {
         .stderr(Stdio::null());
     let made = command.status().is_ok_and(|status| status.success());
     if !made {
-        println!("this system makes no PID namespaces");
+        let required = std::env::var_os("CORECAST_REQUIRE_PEERS").is_some();
+        assert!(
+            !required,
+            "CORECAST_REQUIRE_PEERS is set, and {LAUNCHER:?} does not work here"
+        );
+        println!("SKIPPED: this system makes no PID namespaces");
     }
     made.then_some(LAUNCHER)
 }
@@ -220,10 +268,32 @@ fn processes_of_other_pid_namespaces_live_and_are_lost() {
     let team = enter(&path, &[Some(0)]);
     let mut member = team.join(0).unwrap();
     for round in 0..4 {
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::thread::sleep(MANY_LOOKS);
         assert_eq!(member.barrier(), Ok(()), "round {round}");
     }
     other.says("three barriers");
+}
+
+/// Places that a launcher hands down: rank 1 is in a PID namespace of its own, and rank 0 outside of it or in another
+/// one, where both processes have the same number.
+#[test]
+fn processes_that_inherit_in_other_pid_namespaces_live_and_are_lost() {
+    let Some(launcher) = apart() else {
+        return;
+    };
+    let memory = || ProcessGroup::found(&plans().unwrap(), &options()).unwrap();
+    let fd = memory();
+    let other = start_as(launcher, "abort", &fd, 1);
+    let team = ProcessGroup::attach(&fd, &[0], &options()).unwrap();
+    let failure = loses(other, &team);
+    assert!(is_death(&failure), "{failure}");
+    for outer in [&[], launcher] {
+        let fd = memory();
+        let mut other = start_as(launcher, "stay-abort", &fd, 1);
+        let mut watch = start_as(outer, "watch", &fd, 0);
+        other.says("three barriers");
+        watch.says("lost it");
+    }
 }
 
 #[test]
