@@ -1,7 +1,7 @@
 //! A gather with one giver at a time, the rank that has the token: the scatter's token ring backwards (NUMA
 //! clusters §3.2).
 
-use crate::token::halves;
+use crate::token::{Passing, halves, passing};
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -47,14 +47,14 @@ pub fn token_ring<F: Fabric>(
         false => Ok(()),
     };
     let [with, after] = halves(0..len, (element_size, token_bytes));
-    let at_once = near || with.is_empty();
-    if at_once {
+    let passing = passing(near, &with);
+    if passing == Passing::Before {
         pass(fabric)?;
     }
     if !with.is_empty() {
         fabric.lend(send, [root], with)?;
     }
-    if !at_once {
+    if passing == Passing::Between {
         // After the flush the root has read the part.
         fabric.flush()?;
         pass(fabric)?;
@@ -62,5 +62,9 @@ pub fn token_ring<F: Fabric>(
     if !after.is_empty() {
         fabric.lend(send, [root], after)?;
     }
-    fabric.flush()
+    fabric.flush()?;
+    if passing == Passing::Last {
+        pass(fabric)?;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@
 //! 2. at once where there are at most `token_bytes` to read;
 //! 3. else when at most `token_bytes` are left.
 
-use crate::token::halves;
+use crate::token::{Passing, halves, passing};
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -52,18 +52,21 @@ pub fn token_ring<F: Fabric>(
         false => Ok(()),
     };
     let [with, after] = halves(0..recv.len(), (element_size, token_bytes));
-    let at_once = near || with.is_empty();
-    if at_once {
+    let passing = passing(near, &with);
+    if passing == Passing::Before {
         pass(fabric)?;
     }
     if !with.is_empty() {
         fabric.fetch(root, &mut recv[with])?;
     }
-    if !at_once {
+    if passing == Passing::Between {
         pass(fabric)?;
     }
     if !after.is_empty() {
         fabric.fetch(root, &mut recv[after])?;
+    }
+    if passing == Passing::Last {
+        pass(fabric)?;
     }
     Ok(())
 }
