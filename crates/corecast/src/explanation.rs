@@ -5,7 +5,7 @@ use std::fmt;
 use corecast_collectives::barrier;
 use corecast_machine::CpuList;
 use corecast_model::Unit;
-use corecast_plan::Operation;
+use corecast_plan::{Operation, Scope, Space};
 use serde::Serialize;
 
 use crate::choose::{Candidate, Choice, DecidedBy, latency};
@@ -72,9 +72,14 @@ pub struct Chosen {
     pub two_trees: bool,
     /// The latency that the model predicts, in `unit`; absent where it predicts none.
     pub predicted: Option<f64>,
-    /// The share of `predicted`, from 0 to 1, that a better tree of messages with the same root could
-    /// save at most; for rounds, any barrier of messages. Absent where it is unknown.
+    /// The share of `predicted`, from 0 to 1, that a better schedule of `bound_space` and `bound_root` could save at
+    /// most. Absent where it is unknown.
     pub gap: Option<f64>,
+    /// The schedules that the gap holds for: trees of messages, and for rounds barriers of messages. Plans that share
+    /// lines are none of them, also where the costs know what lines cost. Absent where the gap is.
+    pub bound_space: Option<Space>,
+    /// Their root; absent where it may be any.
+    pub bound_root: Option<usize>,
     /// `ns` or `cycles`.
     pub unit: Unit,
     /// The source of the decision.
@@ -108,6 +113,8 @@ impl Chosen {
             two_trees: chosen.has_root() && chosen.tree().is_none(),
             predicted: Some(chosen.latency),
             gap: None,
+            bound_space: None,
+            bound_root: None,
             unit,
             decided_by: choice.decided_by,
             reason: choice.reason.clone(),
@@ -131,6 +138,8 @@ impl Chosen {
             two_trees: false,
             predicted: None,
             gap: None,
+            bound_space: None,
+            bound_root: None,
             decided_by: DecidedBy::Sharing,
             reason: format!(
                 "{ranks} ranks share {usable} hardware thread{s}, and take turns: whoever comes last lets all go; \
@@ -161,18 +170,16 @@ impl Chosen {
 
 /// The meaning of a gap as text that follows a prediction; an empty string if the gap is not known.
 fn room(chosen: &Chosen) -> String {
-    let others = match chosen.root {
-        Some(_) => "tree from this root",
-        None => "barrier",
+    let (Some(gap), Some(space)) = (chosen.gap, chosen.bound_space) else {
+        return String::new();
     };
-    match chosen.gap {
-        None => String::new(),
-        Some(gap) if gap < 0.0005 => format!("; no {others} is better by the model"),
-        Some(gap) => {
-            let most = 100.0 * gap;
-            format!("; a better {others} could save at most {most:.1} %")
-        }
+    let root = chosen.bound_root;
+    let others = Scope { space, root };
+    if gap < 0.0005 {
+        return format!("; no {others} is better by the model");
     }
+    let most = 100.0 * gap;
+    format!("; a better {others} could save at most {most:.1} %")
 }
 
 /// Runners-up that the text for people shows.

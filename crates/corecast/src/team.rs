@@ -179,7 +179,14 @@ impl Team {
             rank.pinning = pinning;
         }
         for (chosen, choice) in explanation.operations.iter_mut().zip(&self.choices) {
-            chosen.gap = self.costs.gap(choice.chosen(), choice.operation);
+            // A counter barrier runs instead of the plan, whose gap says nothing about it.
+            if chosen.predicted.is_none() {
+                continue;
+            }
+            let found = self.costs.gap(choice.chosen(), choice.operation);
+            chosen.gap = found.map(|(gap, _)| gap);
+            chosen.bound_space = found.map(|(_, scope)| scope.space);
+            chosen.bound_root = found.and_then(|(_, scope)| scope.root);
         }
         explanation
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use corecast_machine::Discovery;
 use corecast_model::{CostModel, MachineFile, Unit};
-use corecast_plan::{Operation, bound};
+use corecast_plan::{Operation, Scope, Space, bound};
 use corecast_wire::WaitCosts;
 
 use super::{CostSource, built_in, of_waits};
@@ -52,17 +52,18 @@ impl TeamCosts {
         (self.fan_in.as_ref().unwrap_or(&self.model), &self.model)
     }
 
-    /// The share of a schedule's latency, from 0 to 1, that a better one could save at most: for a
-    /// tree one of messages with the same root, for rounds any barrier of messages. `None` where it
-    /// is unknown.
+    /// The share of a schedule's latency, from 0 to 1, that a better one could save at most, and which these are: for
+    /// a tree those of messages with the same root, for rounds any barrier of messages. Schedules that share lines
+    /// are none of them, since none is chosen. `None` where it is unknown.
     ///
     /// # Cost
     ///
     /// The cost of [`bound::lower_bound`].
-    pub(crate) fn gap(&self, chosen: &Candidate, operation: Operation) -> Option<f64> {
+    pub(crate) fn gap(&self, chosen: &Candidate, operation: Operation) -> Option<(f64, Scope)> {
         let Some(fan_in) = &self.fan_in else {
             let model = self.model.without_lines();
-            return Some(chosen.plan(&model, operation).ok()?.gap);
+            let plan = chosen.plan(&model, operation).ok()?;
+            return Some((plan.gap, plan.scope));
         };
         if !chosen.has_root() {
             return None;
@@ -76,11 +77,13 @@ impl TeamCosts {
             Operation::Barrier => inward() + outward(),
         };
         let latency = chosen.latency;
-        Some(if latency > least {
+        let gap = if latency > least {
             1.0 - least / latency
         } else {
             0.0
-        })
+        };
+        let space = Space::Trees;
+        Some((gap, Scope { space, root }))
     }
 
     /// The unit of the costs.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use corecast::choose::DecidedBy;
 use corecast::model::synthetic;
-use corecast::plan::Operation;
+use corecast::plan::{Operation, RootChoice, Space, plan};
 use corecast::queue::Backend;
 use corecast::{Builder, Pattern, Pinning, Team};
 
@@ -127,6 +127,50 @@ fn machines_that_know_of_shared_lines_have_teams() {
     }
 }
 
+/// On this machine plans that share lines take less than half as long as the best tree of messages, which is what
+/// teams choose. The explanation says what the best is best of.
+#[test]
+fn explanations_name_the_schedules_that_a_gap_holds_for() {
+    let words = "package:2 core:8 send=100,200 receive=300,600 write=5 transfer=20,40";
+    let machine = synthetic(words).unwrap();
+    let (optimal, broadcast) = (Pattern::Optimal, Operation::Broadcast);
+    let shared = plan(machine.costs(), Pattern::Best, broadcast, RootChoice::Auto).unwrap();
+    assert_eq!(shared.scope.space, Space::TreesWithGroups);
+
+    let team = |pattern| {
+        let builder = builder().threads(16).machine(machine.clone());
+        builder.pattern(pattern).build().unwrap().explain()
+    };
+    let explained = team(optimal);
+    let chosen = &explained.operations[1];
+    assert_eq!(chosen.operation, broadcast);
+    assert!(shared.latency < 0.5 * chosen.predicted.unwrap());
+    assert_eq!(chosen.bound_space, Some(Space::Trees));
+    assert_eq!(chosen.bound_root, chosen.root);
+    let text = explained.to_string();
+    assert!(text.contains("tree of messages with root"), "{text}");
+    let json = serde_json::to_value(&explained).unwrap();
+    assert_eq!(json["operations"][1]["bound_space"], "trees of messages");
+
+    // Rounds have no root, and are compared with every barrier of messages.
+    let explained = team(Pattern::Dissemination { radix: 2 });
+    let barrier = &explained.operations[0];
+    assert_eq!(barrier.bound_space, Some(Space::Barriers));
+    assert_eq!(barrier.bound_root, None);
+    let text = explained.to_string();
+    assert!(text.contains("barrier of messages"), "{text}");
+}
+
+#[test]
+fn a_counter_barrier_has_no_gap() {
+    let ranks = corecast::machine::discover().unthrottled_parallelism() + 1;
+    let explained = builder().threads(ranks).build().unwrap().explain();
+    let barrier = &explained.operations[0];
+    assert_eq!(barrier.decided_by, DecidedBy::Sharing);
+    assert_eq!((barrier.predicted, barrier.gap), (None, None));
+    assert_eq!(barrier.bound_space, None);
+}
+
 #[test]
 fn the_best_has_a_gap_and_may_be_asked_for() {
     let machine = synthetic("package:2 core:4").unwrap();
@@ -153,8 +197,8 @@ fn the_best_has_a_gap_and_may_be_asked_for() {
         "{text}"
     );
     assert!(
-        text.contains("a better tree from this root could save at most")
-            || text.contains("no tree from this root is better")
+        text.contains("a better tree of messages with root")
+            || text.contains("no tree of messages with root")
     );
     exercise(&asked);
     // A preference for a root holds for barriers too.
