@@ -27,7 +27,7 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -41,6 +41,9 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Time that a program has to end after it was asked to.
 const FAREWELL: Duration = Duration::from_millis(200);
+
+/// Time that a program that builds something may take.
+const BUILD_LIMIT: Duration = Duration::from_secs(600);
 
 /// First word of the line that carries the result.
 const KEY: &str = "ns_per_op";
@@ -285,8 +288,35 @@ fn receive(texts: &Receiver<String>, deadline: Instant) -> Option<String> {
     None
 }
 
+/// Runs a program that builds something, and returns how it ended and what it wrote to standard error; `None` if this
+/// process was asked to end before, which ends the program and all that it started.
+///
+/// # Errors
+///
+/// The program cannot be started, or is still there long after any compiler would have ended.
+pub(crate) fn finish(command: &mut Command) -> io::Result<Option<(ExitStatus, String)>> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    let mut child = ending::not_outliving(command, Signal::TERM).spawn()?;
+    let said = collect(child.stderr.take());
+    let deadline = Instant::now() + BUILD_LIMIT;
+    if let Some(said) = receive(&said, deadline)
+        && let Some(status) = wait(&mut child, deadline)
+    {
+        return Ok(Some((status, said)));
+    }
+    kill_group(&mut child);
+    match ending::is_asked() {
+        true => Ok(None),
+        false => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
 /// Waits for a child that has closed its output and so is about to end.
-fn wait(child: &mut Child, deadline: Instant) -> Option<std::process::ExitStatus> {
+fn wait(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),

@@ -1,5 +1,6 @@
 //! Builds programs of peers when they are needed.
 
+use crate::external;
 use crate::scratch::Scratch;
 use corecast_wire::ending;
 use std::fs;
@@ -50,23 +51,24 @@ impl Workshop {
         let program = self.directory.path().join(name);
         let mut trouble = "no compiler".to_owned();
         for recipe in recipes {
+            let interrupted = || Err("interrupted".to_owned());
             if ending::is_asked() {
-                return Err("interrupted".to_owned());
+                return interrupted();
             }
             let (compiler, arguments) = (recipe[0], &recipe[1..]);
-            let output = Command::new(compiler)
+            let mut command = Command::new(compiler);
+            command
                 .current_dir(self.directory.path())
                 .arg(source.0)
                 .arg("-o")
                 .arg(&program)
-                .args(arguments)
-                .output();
-            match output {
-                Ok(output) if output.status.success() => return Ok(program),
-                Ok(output) => {
-                    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-                    trouble = format!("{compiler} failed: {}", first_error(&text));
+                .args(arguments);
+            match external::finish(&mut command) {
+                Ok(Some((status, _))) if status.success() => return Ok(program),
+                Ok(Some((_, said))) => {
+                    trouble = format!("{compiler} failed: {}", first_error(&said));
                 }
+                Ok(None) => return interrupted(),
                 Err(_) => {}
             }
         }
