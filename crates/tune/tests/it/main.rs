@@ -1,4 +1,5 @@
 //! The tuner from outside, on synthetic machines.
 
+mod never_slower;
 mod sequential_test;
 mod synthetic;

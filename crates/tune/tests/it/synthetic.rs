@@ -13,20 +13,21 @@ use corecast_tune::sequential_test::SequentialTest;
 use corecast_tune::tuner::{TuneRequest, tune};
 use corecast_wire::WaitConfig;
 use fastrand::Rng;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The time of a contender at a size in nanoseconds; `None` if its results are wrong.
-type Law = fn(Collective, usize, &str) -> Option<f64>;
+type Law = Rc<dyn Fn(Collective, usize, &str) -> Option<f64>>;
 
 /// A machine on which each contender takes the time that the law says, with drift.
-struct Synthetic {
+pub(crate) struct Synthetic {
     law: Law,
-    rng: Rng,
+    pub(crate) rng: Rng,
     now: Duration,
     /// Time of a round of one contender.
     batch: Duration,
     /// Relative difference of a contender's time in a whole replicate, as if by the place of its buffers.
-    placement: f64,
+    pub(crate) placement: f64,
     /// Number of races after which the tuning is interrupted.
     patience: usize,
     /// Collective and bytes of each replicate, in order.
@@ -36,9 +37,9 @@ struct Synthetic {
 }
 
 impl Synthetic {
-    fn new(law: Law) -> Self {
+    pub(crate) fn new(law: impl Fn(Collective, usize, &str) -> Option<f64> + 'static) -> Self {
         Self {
-            law,
+            law: Rc::new(law),
             rng: Rng::with_seed(7),
             now: Duration::ZERO,
             batch: Duration::from_millis(2),
@@ -104,7 +105,7 @@ impl Racer for Synthetic {
     }
 }
 
-fn search_space(ranks: usize) -> SearchSpace {
+pub(crate) fn search_space(ranks: usize) -> SearchSpace {
     let tree = patterns::knomial(ranks, 0, 2);
     let rounds = corecast_plan::Rounds::dissemination(ranks, 2);
     SearchSpace {
