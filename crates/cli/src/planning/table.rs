@@ -5,6 +5,7 @@ use corecast_bench::Forecast;
 use corecast_model::words::decimals;
 use corecast_plan::{Plan, Scope};
 
+use super::search::gap;
 use corecast_plan::Members;
 use corecast_tune::contest::Timed;
 
