@@ -130,7 +130,8 @@ pub enum Failure {
         /// How it left.
         how: Loss,
     },
-    /// The operation was called in a process that was forked from the member's process.
+    /// The operation was called in a process that was forked from the member's process, or was in flight at the fork: it
+    /// goes on in the parent alone.
     #[error(
         "rank {rank} was joined before this process was forked: a forked process is no member; join from it as another rank, or start it anew"
     )]

@@ -9,6 +9,8 @@ use crate::pipelined::PipelinedCopy;
 use crate::unfetched::Unfetched;
 use crate::window::Window;
 use corecast_wire::FenceKind;
+#[cfg(not(loom))]
+use corecast_wire::fork::{ForkDetector, forked_since};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -62,6 +64,9 @@ pub struct Endpoint {
     shape: (usize, usize),
     /// Loans of so many bytes or more go by kernel copy to processes that can read this one's memory.
     kernel_copy_from: usize,
+    /// Tells whether this is a copy in a forked process.
+    #[cfg(not(loom))]
+    fork_detector: ForkDetector,
 }
 
 /// Addresses that a peer may read until its count of returned descriptors reaches `number`.
@@ -86,7 +91,18 @@ impl Endpoint {
             fence,
             shape: (1, 0),
             kernel_copy_from: usize::MAX,
+            #[cfg(not(loom))]
+            fork_detector: ForkDetector::now(),
         }
+    }
+
+    /// Whether this is a copy in a forked process. The peers borrow from the original, which alone may take loans back:
+    /// a copy would strike descriptors that stand, and would wait for readers that are not in this process.
+    fn is_copy(&self) -> bool {
+        #[cfg(not(loom))]
+        return forked_since(&self.fork_detector);
+        #[cfg(loom)]
+        false
     }
 
     /// The element size in bytes of the window that was opened last. Pieces of other processes' loans are made of whole
@@ -454,8 +470,16 @@ impl Endpoint {
         self.give_back(link);
     }
 
-    /// Ends a scope: takes back all loans within these addresses.
+    /// Ends a scope: takes back all loans within these addresses. A copy in a forked process forgets its loans.
     pub(crate) fn close(&mut self, addresses: &Range<usize>) {
+        if self.lent.is_empty() && self.pipelined.is_empty() {
+            return;
+        }
+        if self.is_copy() {
+            self.lent.clear();
+            self.pipelined.clear();
+            return;
+        }
         let inside =
             |loan: &Range<usize>| addresses.start <= loan.start && loan.end <= addresses.end;
         for loan in self
@@ -484,6 +508,9 @@ const OPENED: &str = "an endpoint with links between processes is opened with a 
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
+        if self.is_copy() {
+            return;
+        }
         for lent in &self.lent {
             self.links[lent.link].lender.revoke();
         }

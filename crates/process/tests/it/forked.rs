@@ -4,13 +4,14 @@
 //! Each test has a process of its own: a lock that a thread of another test held while this one forks
 //! would stay locked in the copy.
 
-use crate::own_process::by_itself;
+use crate::own_process::{WATCHDOG, by_itself};
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Plans, PlansError};
 use corecast_plan::Pattern;
 use corecast_process::Address;
 use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Member, Options, Team};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn plans() -> Result<Plans, PlansError> {
     let machine = corecast_model::synthetic("core:2").unwrap();
@@ -82,12 +83,126 @@ fn forks_in_flight(member: &mut Member) {
     }
 }
 
+/// What a forked process does with an operation of its parent's in flight.
+#[derive(Clone, Copy, Debug)]
+enum GoesOn {
+    Waits,
+    Tests,
+    StartsMore,
+    Returns,
+}
+
+/// Where the two ranks of one process are.
+#[derive(Debug, Default)]
+struct Steps {
+    reads: AtomicBool,
+    forked: AtomicBool,
+}
+
+fn until(step: &AtomicBool) {
+    while !step.load(Ordering::Acquire) {
+        std::thread::yield_now();
+    }
+}
+
+/// Rank 0 forks while rank 1 reads what it lends, or has not begun. The child goes on with its copy of the operation,
+/// which must neither wait for rank 1 nor do anything in the name of rank 0.
+fn goes_on(member: &mut Member, way: GoesOn, reads: bool, steps: &Steps) {
+    const LENGTH: usize = 100_000;
+    let mut data = vec![1_u64; LENGTH];
+    let rank = member.rank();
+    let add = |a: u64, b: u64| {
+        if rank == 1 && reads {
+            steps.reads.store(true, Ordering::Release);
+            until(&steps.forked);
+        }
+        a + b
+    };
+    if rank == 1 {
+        if !reads {
+            until(&steps.forked);
+        }
+        // An operation that blocks would not match one in flight.
+        let flown = member.overlap(|flight| flight.reduce(1, &mut data, &add)?.wait());
+        flown.unwrap().unwrap();
+        assert!(data.iter().all(|&sum| sum == 2), "{way:?}");
+        return;
+    }
+    let forked = Failure::Forked { rank };
+    let mut child = -1;
+    let flown = member.overlap(|flight| {
+        let request = flight.reduce(1, &mut data, &add)?;
+        if reads {
+            until(&steps.reads);
+        }
+        // SAFETY: the child does what this test is about, and ends by `_exit` or its alarm.
+        child = unsafe { libc::fork() };
+        if child != 0 {
+            assert!(child > 0, "{}", std::io::Error::last_os_error());
+            let mut status = -1;
+            // SAFETY: our child, and a place for its status.
+            let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            steps.forked.store(true, Ordering::Release);
+            assert_eq!((waited, status), (child, 0), "{way:?}, reads: {reads}");
+            return request.wait();
+        }
+        // SAFETY: takes an integer; the default action of the signal ends the child.
+        unsafe { libc::alarm(WATCHDOG.as_secs() as u32) };
+        match way {
+            GoesOn::Waits => request.wait(),
+            GoesOn::Tests => request.test().map(drop),
+            GoesOn::StartsMore => {
+                let refused = [(); 9].map(|()| flight.barrier().map(drop));
+                assert!(refused.iter().all(|done| *done == Err(forked.clone())));
+                flight.progress();
+                request.wait()
+            }
+            GoesOn::Returns => Err(forked.clone()),
+        }
+    });
+    if child == 0 {
+        let refused = flown.unwrap() == Err(forked.clone()) && member.barrier() == Err(forked);
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(i32::from(!refused)) }
+    }
+    flown.unwrap().unwrap();
+}
+
+const WAYS: [GoesOn; 4] = [
+    GoesOn::Waits,
+    GoesOn::Tests,
+    GoesOn::StartsMore,
+    GoesOn::Returns,
+];
+
+fn all_go_on(member: &mut Member, steps: &[Steps]) {
+    for (round, steps) in steps.iter().enumerate() {
+        goes_on(member, WAYS[round / 2], round % 2 == 1, steps);
+    }
+    assert_eq!(member.allreduce_value(1, |a, b| a + b), Ok(2));
+}
+
 #[test]
 fn threads() {
     by_itself(|| {
         Team::new(plans().unwrap())
             .unwrap()
             .run(forks_in_the_middle);
+    });
+}
+
+#[test]
+fn operations_in_flight_go_on_in_the_parent_alone() {
+    by_itself(|| {
+        let steps = || [(); 2 * WAYS.len()].map(|()| Steps::default());
+        let (here, there) = (steps(), steps());
+        Team::new(plans().unwrap())
+            .unwrap()
+            .run(|member| all_go_on(member, &here));
+        let address = Address::Name(format!("goes-on-{}", std::process::id()));
+        let options = Options::default();
+        let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
+        team.run(|member| all_go_on(member, &there));
     });
 }
 

@@ -53,6 +53,7 @@ pub struct Overlap<'scope, 'env> {
     started: &'env Cell<u64>,
     polls: &'env PollClock,
     wait_strategy: &'env WaitStrategy,
+    fork_detector: ForkDetector,
     size: usize,
     rank: usize,
 }
@@ -164,6 +165,7 @@ impl Member {
                 started,
                 polls,
                 wait_strategy,
+                fork_detector,
                 size,
                 rank,
             };
@@ -252,6 +254,9 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     /// 100 µs a look at the lines of the ranks that are waited for. A limit such as
     /// [`Options::patience`](crate::Options::patience) counts from the first of these polls.
     pub fn progress(&self) {
+        if self.is_forked() {
+            return self.end_forked();
+        }
         let went_on = self.resume(Look::Quick)
             || match self.polls.vain() {
                 Some(_) if mutated!(PollsInVain) => false,
@@ -269,9 +274,28 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         slots.fold(false, |any, slot| self.fibers.resume(slot, look) | any)
     }
 
-    /// Waits until `done`, which operations in flight bring about.
+    /// Whether this process was forked from the member's.
+    fn is_forked(&self) -> bool {
+        forked_since(&self.fork_detector)
+    }
+
+    /// Ends the operations in flight of a forked process without resuming them: they would take the parent's messages,
+    /// send in its name, or wait for threads that are not in this process. Their fibers are unwound at the end.
+    #[cold]
+    fn end_forked(&self) {
+        for place in self.slots.iter().filter(|place| !place.ended.get()) {
+            *place.failure.borrow_mut() = Some(Failure::Forked { rank: self.rank });
+            place.ended.set(true);
+        }
+    }
+
+    /// Waits until `done`, which operations in flight bring about. In a forked process it returns at once, and they have
+    /// ended.
     fn wait_until(&self, done: impl Fn() -> bool) {
         while !done() {
+            if self.is_forked() {
+                return self.end_forked();
+            }
             // A wait begins anew when an operation makes progress, because limits count from a peer's last
             // step.
             let look = || self.resume(Look::Quick).then_some(GoneOn);
@@ -315,6 +339,10 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         let ticket = self.started.get() + 1;
         let slot = (ticket % self.slots.len() as u64) as usize;
         self.wait_until(|| self.fibers.is_idle(slot));
+        if self.is_forked() {
+            // The operation context may be that of an operation whose fiber stands still.
+            return Err(Failure::Forked { rank: self.rank });
+        }
         self.started.set(ticket);
         let place = &self.slots[slot];
         self.tracker

@@ -4,5 +4,6 @@
 mod counting;
 mod denied;
 mod endpoint;
+mod forked;
 #[path = "../../../wire/tests/it/sandbox.rs"]
 mod sandbox;
