@@ -30,6 +30,7 @@ use crate::sync::{AtomicU64, Ordering};
 use crate::words::{WORDS, Words};
 use std::io;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 
 /// The kernel's bit in a word whose thread has ended.
 const OWNER_DIED: u64 = 0x4000_0000;
@@ -93,7 +94,8 @@ struct Head {
 /// The marks that the calling thread keeps.
 #[derive(Debug)]
 pub struct RobustList {
-    head: Box<Head>,
+    /// Freed once the kernel does not read it any more.
+    head: ManuallyDrop<Box<Head>>,
     /// The thread's list before, which is that of the C library, and its length in bytes.
     before: (*mut libc::c_void, usize),
     /// The number of the thread, in its own PID namespace.
@@ -106,7 +108,8 @@ pub struct RobustList {
 
 impl RobustList {
     /// Makes the list of the calling thread. Until it is dropped the thread must lock no robust mutex of the C library,
-    /// which would not be released if the thread ended.
+    /// which would not be released if the thread ended. If a filter of system calls that was installed meanwhile refuses
+    /// the list before back when this is dropped, that holds until the thread ends, and a few bytes are never freed.
     ///
     /// # Errors
     ///
@@ -146,14 +149,14 @@ impl RobustList {
             before,
             thread: rustix::thread::gettid().as_raw_nonzero().get() as u64,
             marks: Vec::new(),
-            head,
+            head: ManuallyDrop::new(head),
             thread_bound: PhantomData,
         })
     }
 
     /// The address of the head, which ends the list.
     fn end(&self) -> u64 {
-        (&raw const *self.head).addr() as u64
+        (&raw const **self.head).addr() as u64
     }
 
     /// Keeps `mark` under the caller's `number`.
@@ -200,9 +203,10 @@ impl RobustList {
 impl Drop for RobustList {
     fn drop(&mut self) {
         self.retain(|_| false);
-        // If the kernel refuses now, it would read the head after it is gone.
-        if register(self.before.0, self.before.1).is_err() {
-            std::process::abort();
+        // If a filter refuses the call by now, the kernel reads the head when the thread ends. It finds an empty list.
+        if register(self.before.0, self.before.1).is_ok() {
+            // SAFETY: it is dropped here alone, and nobody uses it afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.head) };
         }
     }
 }

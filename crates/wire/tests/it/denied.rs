@@ -1,9 +1,13 @@
-//! Sleepers in a process that may not call `membarrier` any more, after threads that rely on it were started.
+//! Sleepers in a process that may not call `membarrier` any more, after threads that rely on it were started; a thread
+//! that may not give its list of robust futexes back.
 
-use crate::sandbox::{by_itself, deny_membarrier};
+use crate::sandbox::{by_itself, deny, deny_membarrier};
 use crate::waits::ends;
 use corecast_wire::queue::{self, Options};
-use corecast_wire::{FenceKind, Line, Parker, Segment, WaitConfig, fence_kind, shared_fence_kind};
+use corecast_wire::robust_list::{EndMark, RobustList};
+use corecast_wire::{
+    FenceKind, Line, Parker, Segment, WaitConfig, Words, fence_kind, shared_fence_kind,
+};
 use std::thread;
 use std::time::Duration;
 
@@ -61,5 +65,31 @@ fn a_sleep_has_an_end_without_membarrier() {
         let kind = FenceKind::Symmetric;
         let parker = Segment::one::<Line<Parker>>(None).unwrap();
         assert_eq!(parker.park(1, kind, None, || Some(3)), Some(3));
+    });
+}
+
+/// A list that cannot be given back is left to the kernel, without marks.
+#[test]
+fn marks_are_given_up_without_set_robust_list() {
+    by_itself("denied::marks_are_given_up_without_set_robust_list", || {
+        let line = Segment::one::<Words>(None).unwrap();
+        let marks = [0, 2].map(|node| EndMark::new(line.clone(), node));
+        let theirs = marks.clone();
+        let thread = thread::spawn(move || {
+            let mut list = RobustList::of_this_thread().unwrap();
+            for (number, mark) in (0..).zip(theirs) {
+                list.add(number, mark);
+            }
+            if !deny(libc::SYS_set_robust_list) {
+                println!("this system has no filters of system calls");
+            }
+            drop(list);
+        });
+        thread.join().unwrap();
+        assert!(
+            marks
+                .iter()
+                .all(|mark| mark.is_known() && !mark.has_ended())
+        );
     });
 }

@@ -1,4 +1,4 @@
-//! A process that enters a sandbox late: it may not call `membarrier` any more, after threads that rely on it were
+//! A process that enters a sandbox late: it may not make a system call any more, after threads that rely on it were
 //! started. The tests of `corecast-transfer` use this file, too.
 
 use std::process::Command;
@@ -28,18 +28,27 @@ pub(crate) fn by_itself(test: &str, body: impl FnOnce()) {
 
 /// Denies `membarrier` to all threads of this process; `false` where the system has no such filters.
 pub(crate) fn deny_membarrier() -> bool {
+    deny(libc::SYS_membarrier)
+}
+
+/// Denies a system call to all threads of this process; `false` where the system has no such filters.
+pub(crate) fn deny(call: libc::c_long) -> bool {
     let jump = |code: u32, jt, jf, k| libc::sock_filter {
         code: code as u16,
         jt,
         jf,
         k,
     };
-    let number = libc::SYS_membarrier as u32;
     let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     let mut filter = [
         // The number of the call is the first word of what the filter sees.
         jump(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        jump(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
+        jump(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            0,
+            1,
+            call as u32,
+        ),
         jump(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
         jump(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
@@ -59,6 +68,7 @@ pub(crate) fn deny_membarrier() -> bool {
                 &raw const program,
             )
         } == 0;
-    // SAFETY: membarrier takes three integers; 0 asks for the commands that there are.
-    set && unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) } < 0
+    // SAFETY: zeros ask `membarrier` for its commands, and are no list that `set_robust_list` takes.
+    let denied = || unsafe { libc::syscall(call, 0, 0, 0) } < 0;
+    set && denied() && std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
