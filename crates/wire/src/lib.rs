@@ -32,6 +32,8 @@ pub mod microbench;
 pub mod op_history;
 pub mod park;
 pub mod phase_barrier;
+#[cfg(not(loom))]
+mod poll_clock;
 pub mod queue;
 #[cfg(not(loom))]
 pub mod robust_list;

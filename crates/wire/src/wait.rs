@@ -25,6 +25,8 @@ use crate::Line;
 use crate::arch;
 use crate::fence::{FenceKind, fence_kind};
 use crate::park::Parker;
+#[cfg(not(loom))]
+pub use crate::poll_clock::PollClock;
 use crate::segment::LineRef;
 pub use crate::wait_config::{WaitConfig, WaitCosts};
 use std::cell::Cell;
@@ -54,68 +56,6 @@ impl Watch for Patient {
     #[inline]
     fn check(&mut self, _slept: Duration) -> Result<(), Self::Error> {
         Ok(())
-    }
-}
-
-/// The clock of a thread that polls for an event and does other things in between. It says when to ask a [`Watch`], as
-/// a wait would.
-///
-/// # Examples
-///
-/// ```
-/// use corecast_wire::wait::PollClock;
-/// use std::time::Duration;
-///
-/// let clock = PollClock::default();
-/// assert_eq!(clock.vain(), None, "the first poll in vain starts it");
-/// let waited = loop {
-///     if let Some(waited) = clock.vain() {
-///         break waited;
-///     }
-/// };
-/// assert!(waited > Duration::ZERO);
-/// ```
-#[cfg(not(loom))]
-#[derive(Debug, Default)]
-pub struct PollClock {
-    /// The first poll in vain since the last progress.
-    since: Cell<Option<crate::sync::Instant>>,
-    /// The cycle counter when the watch was asked last.
-    asked: Cell<u64>,
-}
-
-/// Time between two questions to the watch of a thread that polls, which read lines that peers write. Polls are told of
-/// a lost peer about as soon as a wait that sleeps is.
-#[cfg(not(loom))]
-const QUESTION_NS: f64 = 100_000.0;
-
-#[cfg(not(loom))]
-impl PollClock {
-    /// Begins anew, because something has come.
-    #[inline]
-    pub fn restart(&self) {
-        self.since.set(None);
-    }
-
-    /// Is called after each poll that has found nothing. Returns for how long polls have found nothing, if it is time to
-    /// ask the watch.
-    ///
-    /// # Cost
-    ///
-    /// One read of the cycle counter.
-    pub fn vain(&self) -> Option<Duration> {
-        let now = arch::cycles();
-        let Some(since) = self.since.get() else {
-            self.since.set(Some(crate::sync::Instant::now()));
-            self.asked.set(now);
-            return None;
-        };
-        let ticks = (QUESTION_NS * arch::cycles_per_ns()) as u64;
-        if now.wrapping_sub(self.asked.get()) < ticks {
-            return None;
-        }
-        self.asked.set(now);
-        Some(since.elapsed())
     }
 }
 

@@ -327,6 +327,39 @@ fn whoever_only_polls_is_told_that_another_one_is_late() {
     assert!(remote.rank == 1 && waited >= PATIENCE, "{waited:?}");
 }
 
+/// Whoever computes between two polls has not waited for as long.
+#[test]
+fn whoever_computes_between_polls_is_not_told_that_another_one_is_late() {
+    const PATIENCE: Duration = Duration::from_millis(200);
+    let results = in_time("computes".into(), || {
+        let options = Options {
+            patience: Some(PATIENCE),
+            ..Options::default()
+        };
+        let late = std::sync::Barrier::new(2);
+        team_with(2, options).run(|member| {
+            let flown = member.overlap(|flight| {
+                if flight.rank() == 1 {
+                    late.wait();
+                    // It may be too late by now.
+                    let _ = flight.barrier().and_then(Request::wait);
+                    return Vec::new();
+                }
+                let request = flight.barrier().unwrap();
+                let tested = (0..4).map(|_| {
+                    std::thread::sleep(PATIENCE);
+                    request.test()
+                });
+                let tested = tested.collect();
+                late.wait();
+                tested
+            });
+            flown.unwrap()
+        })
+    });
+    assert_eq!(results[0], [Ok(false), Ok(false), Ok(false), Ok(false)]);
+}
+
 fn catch<R>(body: impl FnOnce() -> R) -> std::thread::Result<R> {
     catch_unwind(AssertUnwindSafe(body))
 }

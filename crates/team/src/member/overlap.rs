@@ -252,7 +252,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// A look at what each operation waits for. While nothing comes, also a read of the cycle counter, and once in
     /// 100 µs a look at the lines of the ranks that are waited for. A limit such as
-    /// [`Options::patience`](crate::Options::patience) counts from the first of these polls.
+    /// [`Options::patience`](crate::Options::patience) counts from the first of these polls, and of the time between two
+    /// of them at most 5 ms: this member may have computed meanwhile.
     pub fn progress(&self) {
         if self.is_forked() {
             return self.end_forked();
@@ -301,6 +302,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             let look = || self.resume(Look::Quick).then_some(GoneOn);
             let (Ok(GoneOn) | Err(GoneOn)) =
                 self.wait_strategy.wait_watched(ANY, || Long(self), look);
+            // So do limits of later polls.
+            self.polls.restart();
         }
     }
 
