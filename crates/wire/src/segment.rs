@@ -91,7 +91,15 @@ mod tests {
     fn refused_lines_do_not_disturb_others() {
         let segment = Segment::new(1 << 20, None).unwrap();
         let (begun, done) = (AtomicU32::new(0), AtomicU32::new(0));
+        /// Ends the other thread, also when an assertion fails: the scope waits for it.
+        struct Done<'a>(&'a AtomicU32);
+        impl Drop for Done<'_> {
+            fn drop(&mut self) {
+                self.0.store(1, Ordering::Relaxed);
+            }
+        }
         std::thread::scope(|scope| {
+            let end = Done(&done);
             let greedy = scope.spawn(|| {
                 while done.load(Ordering::Relaxed) == 0 {
                     for count in [1 << 14, (1 << 57) - 1] {
@@ -113,7 +121,7 @@ mod tests {
                 Ok::<_, SegmentError>(())
             };
             let all = all();
-            done.store(1, Ordering::Relaxed);
+            drop(end);
             all.unwrap();
         });
     }
