@@ -270,6 +270,20 @@ fn runtimes_that_are_opened_later_and_under_other_names() {
     }
 }
 
+/// The first two calls that close a library, of which one waits for the loader's lock while the other one's thread has it.
+#[test]
+fn libraries_are_closed_while_the_loader_runs_a_constructor() {
+    if !can_compile("gcc") {
+        return;
+    }
+    let program = build("gcc", "closed", &["-pthread", "-rdynamic", "-ldl"]);
+    let plugin = folder().join("closed-plugin.so");
+    let mut command = Command::new("gcc");
+    command.args(["-DPLUGIN", "-shared", "-fPIC", "-o"]);
+    good(command.arg(&plugin).arg(source("closed")));
+    right(under(&adapter(), &program).arg(&plugin));
+}
+
 /// Builds the module against a copy of the runtime under another name of the same length.
 fn renamed(module: &Path) -> PathBuf {
     let printed = good(Command::new("gcc").arg("-print-file-name=libgomp.so.1"));

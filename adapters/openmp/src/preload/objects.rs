@@ -5,7 +5,7 @@
 //! long as no object was unloaded, and whoever remembers one remembers [`state`] beside it.
 
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A function of the program, or another address in one of its objects.
@@ -164,11 +164,18 @@ pub(crate) fn settled(state: u64) -> bool {
 /// As for `dlclose`.
 pub(crate) unsafe fn close(handle: *mut c_void) -> c_int {
     type Close = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
-    static CLOSE: OnceLock<Option<Close>> = OnceLock::new();
-    let close = CLOSE.get_or_init(|| {
-        // SAFETY: the C library's function of that name has this type; null is `None`.
-        unsafe { std::mem::transmute(symbol(libc::RTLD_NEXT, c"dlclose")) }
-    });
+    static CLOSE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    // Relaxed: threads that look it up at the same time find the same address of code that is there.
+    let mut address = CLOSE.load(Ordering::Relaxed);
+    if address.is_null() {
+        // No lock is held here: the look-up takes the loader's lock, which another thread may hold for a constructor that
+        // closes a handle, and a process that is forked meanwhile would find ours locked for ever.
+        // SAFETY: the handle is always open.
+        address = unsafe { symbol(libc::RTLD_NEXT, c"dlclose") }.cast_mut();
+        CLOSE.store(address, Ordering::Relaxed);
+    }
+    // SAFETY: the C library's function of that name has this type; null is `None`.
+    let close = unsafe { std::mem::transmute::<*mut c_void, Option<Close>>(address) };
     let Some(close) = close else {
         return -1;
     };

@@ -10,7 +10,7 @@ use std::arch::{asm, global_asm};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Depth of nested regions that can have teams; deeper ones keep the runtime's barriers.
 const DEPTH_MAX: usize = 8;
@@ -256,15 +256,35 @@ fn lives_on() -> bool {
 /// thread-local value, for which the C library would take the loader's lock (Invariant 6).
 #[cold]
 fn free_at_end(thread: &Thread) -> bool {
-    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
-        let mut key = 0;
-        // SAFETY: the key is written here, and the function may be called by any thread that has a value for it.
-        let code = unsafe { libc::pthread_key_create(&mut key, Some(free)) };
-        (code == 0).then_some(key)
-    });
-    // SAFETY: the key was made above. The value is not read; the C library calls `free` where it is not null.
+    let key = key();
+    // SAFETY: a key of this library. The value is not read; the C library calls `free` where it is not null.
     key.is_some_and(|key| unsafe {
         libc::pthread_setspecific(key, ptr::from_ref(thread).cast()) == 0
     })
+}
+
+/// The key whose values are given to [`free`] at the ends of threads; `None` if none can be made. There is no lock that a
+/// process which is forked meanwhile would find locked for ever.
+fn key() -> Option<libc::pthread_key_t> {
+    /// The key plus one; 0 if it was not made yet.
+    static KEY: AtomicU64 = AtomicU64::new(0);
+    // Acquire, here and below: synchronises with the exchange of the thread that has made the key.
+    let known = KEY.load(Ordering::Acquire);
+    if known > 0 {
+        return Some((known - 1) as libc::pthread_key_t);
+    }
+    let mut key = 0;
+    // SAFETY: the key is written here, and the function may be called by any thread that has a value for it.
+    if unsafe { libc::pthread_key_create(&mut key, Some(free)) } != 0 {
+        return None;
+    }
+    let fresh = u64::from(key) + 1;
+    match KEY.compare_exchange(0, fresh, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Some(key),
+        Err(other) => {
+            // SAFETY: made above, and no thread has a value for it.
+            unsafe { libc::pthread_key_delete(key) };
+            Some((other - 1) as libc::pthread_key_t)
+        }
+    }
 }
