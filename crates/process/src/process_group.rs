@@ -148,6 +148,40 @@ impl ProcessGroup {
     }
 }
 
+/// Ranks that this process has claimed. Until it registers for them, dropping this lets others claim them.
+struct Claims<'a> {
+    header: &'a SegmentHeader,
+    ranks: &'a [usize],
+}
+
+impl<'a> Claims<'a> {
+    /// Claims all of these ranks or none.
+    fn of(header: &'a SegmentHeader, ranks: &'a [usize], pid: u32) -> Result<Self, EnterError> {
+        let mut claims = Self { header, ranks: &[] };
+        for (index, &rank) in ranks.iter().enumerate() {
+            if !header.claim(rank, pid) {
+                let pid = header.claimed_by(rank);
+                return Err(EnterError::Taken { rank, pid });
+            }
+            claims.ranks = &ranks[..=index];
+        }
+        Ok(claims)
+    }
+
+    /// Notes that this process has registered for the ranks.
+    fn stand(mut self) {
+        self.ranks = &[];
+    }
+}
+
+impl Drop for Claims<'_> {
+    fn drop(&mut self) {
+        for &rank in self.ranks {
+            self.header.give_up(rank);
+        }
+    }
+}
+
 /// A process's part of a team that is not complete yet.
 struct Assembly {
     header: SegmentHeader,
@@ -182,10 +216,7 @@ impl Assembly {
         let memory = (Arc::clone(&segment), from, header.oversubscribed());
         let team_memory = TeamMemory::shared(&plans, wait_config, &options, &ranks, memory, fence)?;
         let (pid, word) = (process_id(), Word::new());
-        if let Some(&rank) = ranks.iter().find(|&&rank| !header.claim(rank, pid)) {
-            let pid = header.claimed_by(rank);
-            return Err(EnterError::Taken { rank, pid });
-        }
+        let claims = Claims::of(&header, &ranks, pid)?;
         // Before others read of this process, so that they find the mark kept, or never.
         let others = ranks.len() < header.size();
         let first = ranks.first().filter(|_| others);
@@ -202,6 +233,7 @@ impl Assembly {
             let node = nodes.map(|nodes| nodes[rank]);
             header.register(rank, Facts { owner, node });
         }
+        claims.stand();
         Ok(Self {
             header,
             team_memory,

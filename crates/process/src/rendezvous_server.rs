@@ -1,7 +1,9 @@
 //! The rendezvous server, with which the first process of a team hands the memory to the others.
 //!
 //! A thread answers every process that connects, until every rank is confirmed or the rendezvous server is dropped.
-//! A process has a rank for as long as its connection lasts: if it ends before it confirms, the rank is free again.
+//! A process has a rank for as long as its connection lasts: if it ends before it confirms, the rank is given to another
+//! one. That one finds it claimed in the segment header if the first one was killed after it had claimed it there; a
+//! process that goes on after an error gives its claims up.
 //! Nothing on the socket makes the thread wait: it reads what is there, and closes a connection that sends no
 //! request for two seconds.
 

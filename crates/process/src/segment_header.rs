@@ -287,6 +287,12 @@ impl SegmentHeader {
         line.claim(at + fact::PID, u64::from(pid))
     }
 
+    /// Gives up a rank that this process has claimed, and not registered for.
+    pub(crate) fn give_up(&self, rank: usize) {
+        let (line, at) = self.place(rank);
+        line.set(at + fact::PID, 0);
+    }
+
     /// Registers the process that has claimed a rank.
     pub(crate) fn register(&self, rank: usize, facts: Facts) {
         let (line, at) = self.place(rank);

@@ -6,6 +6,7 @@
 mod algorithms;
 mod by_length;
 mod chosen;
+mod claims;
 mod cma;
 mod collectives;
 mod common;
