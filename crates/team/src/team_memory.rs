@@ -240,6 +240,11 @@ impl TeamMemory {
         self.schedules.get(rank).is_some_and(Option::is_some)
     }
 
+    /// The number of operations that can be in flight at a time.
+    pub(crate) fn depth(&self) -> usize {
+        self.sizes.depth
+    }
+
     /// Bytes of the stack of an operation in flight.
     pub(crate) fn stack_bytes(&self) -> usize {
         self.stack_bytes

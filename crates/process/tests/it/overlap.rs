@@ -493,6 +493,21 @@ fn depth_zero_is_an_error_that_says_so() {
     });
 }
 
+/// Stacks that no machine has room for: a later call has the contexts that the first one could not use.
+#[test]
+fn stacks_that_cannot_be_made_are_an_error_each_time() {
+    let options = Options {
+        stack_bytes: 1 << 56,
+        ..Options::default()
+    };
+    team_with(1, options).run(|member| {
+        for _ in 0..2 {
+            let error = member.overlap(|_| ()).unwrap_err();
+            assert!(matches!(error, OverlapError::Stacks { .. }), "{error}");
+        }
+    });
+}
+
 /// Each operation twice, blocking and in flight, on the same data.
 #[test]
 fn every_form_in_flight_gives_what_the_blocking_one_does() {

@@ -34,7 +34,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    pub(super) fn new(contexts: Vec<OpContext>, memory: &TeamMemory) -> std::io::Result<Self> {
+    pub(super) fn new(contexts: Vec<OpContext>, stacks: Stacks, memory: &TeamMemory) -> Self {
         let slot = |context| ContextSlot {
             context: RefCell::new(context),
             ticket: Cell::new(0),
@@ -42,12 +42,12 @@ impl Flight {
             failure: RefCell::new(None),
             fork_detector: memory.fork_detector(),
         };
-        Ok(Self {
-            stacks: Stacks::for_operators(contexts.len(), memory.stack_bytes())?,
+        Self {
+            stacks,
             started: Cell::new(memory.begun()[1]),
             polls: PollClock::default(),
             slots: contexts.into_iter().map(slot).collect(),
-        })
+        }
     }
 
     /// A digest of the operations of all operation contexts.

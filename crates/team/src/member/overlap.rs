@@ -12,7 +12,7 @@ use corecast_collectives::Collective;
 use corecast_collectives::combine::On;
 use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, barrier, broadcast, reduce};
-use corecast_wire::fiber::{self, Fibers, Look};
+use corecast_wire::fiber::{self, Fibers, Look, Stacks};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::park::ANY;
 use corecast_wire::sync::{mutated, panicking};
@@ -130,14 +130,15 @@ impl Member {
         body: impl for<'scope> FnOnce(&Overlap<'scope, 'env>) -> R,
     ) -> Result<R, OverlapError> {
         if self.flight.is_none() {
-            let contexts = self.team_memory.take_others(self.rank())?;
-            let count = contexts.len();
+            let (memory, count) = (&self.team_memory, self.team_memory.depth());
             if count == 0 {
                 return Err(OverlapError::NoDepth);
             }
-            let flight = Flight::new(contexts, &self.team_memory);
-            let stacks = |source| OverlapError::Stacks { count, source };
-            self.flight = Some(flight.map_err(stacks)?);
+            // The stacks come first: contexts are handed out once, and would be lost with an error.
+            let stacks = Stacks::for_operators(count, memory.stack_bytes())
+                .map_err(|source| OverlapError::Stacks { count, source })?;
+            let contexts = memory.take_others(self.rank())?;
+            self.flight = Some(Flight::new(contexts, stacks, memory));
         }
         let (size, rank) = (self.size(), self.rank());
         let flight = self.flight.as_mut().expect("was just made");
