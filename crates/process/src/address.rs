@@ -11,7 +11,7 @@
 //! A socket or lock that a forked child had too would outlive the rendezvous server, and nobody could take over. So all
 //! descriptors here are [`LocalFd`]s, which children do not keep.
 
-use corecast_wire::fork::LocalFd;
+use corecast_wire::fork::{ForkDetector, LocalFd, forked_since};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, lstat, unlink};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -145,8 +145,25 @@ fn socket() -> rustix::io::Result<LocalFd> {
     })
 }
 
+/// The lock of a folder, until it is dropped.
+#[derive(Debug)]
+struct FolderLock {
+    folder: LocalFd,
+    fork_detector: ForkDetector,
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Closing the folder would release the lock too, but not while a child that is about to call `exec` has a copy of
+        // the descriptor. A forked child has none, and the lock is its parent's.
+        if !forked_since(&self.fork_detector) {
+            let _ = flock(&self.folder, FlockOperation::Unlock);
+        }
+    }
+}
+
 /// Locks the folder in which `path` lies, without a lock file; `None` if another process has the lock.
-fn lock(path: &Path) -> rustix::io::Result<Option<LocalFd>> {
+fn lock(path: &Path) -> rustix::io::Result<Option<FolderLock>> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -154,14 +171,17 @@ fn lock(path: &Path) -> rustix::io::Result<Option<LocalFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = LocalFd::open(|| rustix::fs::open(folder, flags, Mode::empty()))?;
     match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(folder)),
+        Ok(()) => Ok(Some(FolderLock {
+            folder,
+            fork_detector: ForkDetector::now(),
+        })),
         Err(Errno::AGAIN | Errno::INTR) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// Locks the folder in which `path` lies as soon as the lock is free; `None` if it stays taken, or the folder is gone.
-fn lock_soon(path: &Path) -> Option<LocalFd> {
+fn lock_soon(path: &Path) -> Option<FolderLock> {
     for _ in 0..UNLINK_TRIES {
         match lock(path) {
             Ok(None) => std::thread::sleep(UNLINK_PAUSE),
@@ -175,6 +195,7 @@ fn lock_soon(path: &Path) -> Option<LocalFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsFd;
 
     #[test]
     fn a_listener_removes_its_file_under_the_lock_alone() {
@@ -191,9 +212,12 @@ mod tests {
         assert!(path.exists(), "another one had the lock");
         assert!(address.connect().unwrap().is_none());
         assert!(address.listen().unwrap().is_none());
+        // A child that another test starts may have one until it calls `exec`.
+        let copy = held.folder.as_fd().try_clone_to_owned().unwrap();
         drop(held);
         drop(address.listen().unwrap().expect("the file was left"));
         assert!(!path.exists());
+        drop(copy);
         std::fs::remove_dir(&folder).unwrap();
     }
 }
