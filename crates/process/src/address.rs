@@ -169,7 +169,11 @@ fn lock(path: &Path) -> rustix::io::Result<Option<FolderLock>> {
         _ => Path::new("."),
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = LocalFd::open(|| rustix::fs::open(folder, flags, Mode::empty()))?;
+    // A folder of a network may take long to open, and in `LocalFd::open` no other thread could fork meanwhile. A child
+    // that is forked before the descriptor is listed has a copy of it. It has the lock for longer only if this process is
+    // killed while it has it.
+    let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    let folder = LocalFd::open(|| Ok::<_, Errno>(folder))?;
     match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(FolderLock {
             folder,
