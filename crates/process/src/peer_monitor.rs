@@ -168,8 +168,9 @@ pub struct Watch {
 /// Calls `on_death` once, from the peer monitor's thread, when process `pid` has ended; at once if it has already.
 /// `born`, the start time from [`born`], tells the process apart from a later one with its number.
 ///
-/// The callback must be short and must not wait, because all watches of this process share the thread. A panic in
-/// it is contained.
+/// The callback must be short and must not wait, because all watches of this process share the thread. It must lock no
+/// robust mutex of the C library: the kernel would not release that if the thread ended, as the thread has another list of
+/// robust futexes. A panic in the callback is contained.
 ///
 /// # Errors
 ///
