@@ -441,7 +441,8 @@ impl Marks {
         if kept.is_empty() && self.0.is_none() {
             return;
         }
-        // Where the kernel refuses, it refuses for good.
+        // A filter that refuses stays, so one try is enough. One that is installed later does not matter: the list is
+        // there.
         let list = self.0.get_or_insert_with(RobustList::of_this_thread);
         if let Ok(list) = list {
             list.retain(|id| kept.contains_key(&id));
