@@ -200,17 +200,21 @@ impl Lender {
     #[cold]
     pub fn revoke_by_kernel(&self) {
         if !mutated!(NoStrike) {
-            self.strike();
+            self.strike(1);
         }
         // The numbers are struck out before the data are written. Partner: the fence in `Borrower::stands`: a
         // borrower that reads what is written after this fence finds them struck out.
         fence::full(mutated!(StrikeUnfenced));
     }
 
-    /// Takes all standing descriptors back. Returns when the borrower reads none of them.
+    /// Takes the standing descriptors from number `from` on back. Returns when the borrower reads none of them. Those
+    /// before stand on: an earlier operation may have lent copies that outlive it.
     #[cold]
-    pub fn revoke(&self) {
-        self.strike();
+    pub fn revoke(&self, from: u64) {
+        self.strike(match mutated!(RevokesEarlier) {
+            true => 1,
+            false => from,
+        });
         if !fence::heavy(self.fence) {
             // A borrower that has announced itself before it saw the mark is seen below once its store is visible.
             fence::settle();
@@ -223,11 +227,11 @@ impl Lender {
         }
     }
 
-    fn strike(&self) {
-        let standing = self.made.saturating_sub(DESCRIPTORS as u64)..self.made;
-        for number in standing.rev() {
+    fn strike(&self, from: u64) {
+        let standing = self.made.saturating_sub(DESCRIPTORS as u64);
+        for before in (standing.max(from - 1)..self.made).rev() {
             // Relaxed: ordered by the fence that follows (Invariants 2 and 3).
-            let descriptor = &self.descriptors[number as usize % DESCRIPTORS];
+            let descriptor = &self.descriptors[before as usize % DESCRIPTORS];
             descriptor.number.store(REVOKED, Ordering::Relaxed);
         }
     }

@@ -498,7 +498,7 @@ impl Endpoint {
         }
         self.regain();
         for lent in self.lent.extract_if(.., |lent| inside(&lent.addresses)) {
-            self.links[lent.link].lender.revoke();
+            self.links[lent.link].lender.revoke(lent.number);
         }
     }
 }
@@ -512,7 +512,7 @@ impl Drop for Endpoint {
             return;
         }
         for lent in &self.lent {
-            self.links[lent.link].lender.revoke();
+            self.links[lent.link].lender.revoke(lent.number);
         }
         for loan in self.pipelined.iter().filter(|loan| loan.is_reading()) {
             loan.links()

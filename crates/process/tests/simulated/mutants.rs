@@ -8,7 +8,7 @@ use corecast_wire::mutant::{Mutant, seed};
 const SEEDS: u64 = 10_000;
 
 /// Faults of teams and of the lines below them, which random programs must find.
-const OF_TEAMS: [Mutant; 19] = [
+const OF_TEAMS: [Mutant; 20] = [
     Mutant::PollsInVain,
     Mutant::PanicInFlightUntold,
     Mutant::SecondCancelIgnored,
@@ -20,6 +20,7 @@ const OF_TEAMS: [Mutant; 19] = [
     Mutant::DeathUnheard,
     Mutant::RecordUnwritten,
     Mutant::CancelTooEarly,
+    Mutant::RevokesEarlier,
     Mutant::PanicUntold,
     Mutant::NoLastLook,
     Mutant::AnyUnheard,

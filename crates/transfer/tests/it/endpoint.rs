@@ -1,6 +1,7 @@
 //! Loans by address and through bounce buffers: what is lent is read whole and in order, or not at all.
 
 mod ranks;
+mod taken_back;
 
 use crate::counting::ALLOCATIONS;
 use corecast_transfer::{

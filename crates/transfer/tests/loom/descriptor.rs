@@ -113,7 +113,7 @@ fn revocation(loans: u32) {
         write(&table, tag as usize - 1, u64::from(tag));
         lender.offer(said(tag as usize - 1, tag));
     }
-    lender.revoke();
+    lender.revoke(1);
     for tag in 1..=loans {
         write(&table, tag as usize - 1, 9);
     }

@@ -81,6 +81,8 @@ pub enum Mutant {
     AnyUnheard,
     /// `Parker::wake_any` wakes only a thread whose word says that it sleeps.
     RingTheAnnouncedOnly,
+    /// A lender that revokes descriptors also takes back those that were made before.
+    RevokesEarlier,
     /// A lender that revokes descriptors of kernel copies does not strike them out.
     NoStrike,
     /// A lender does not fence between striking out descriptors and writing the data.
