@@ -122,8 +122,8 @@ pub enum Failure {
     /// A member has left while others wait for it.
     #[error("rank {} {how} (last: {remote}) while {} for it", remote.rank, waiting(local, remote))]
     PeerLost {
-        /// The rank that waits. It is the rank that is gone where an operation in flight panicked and its own member
-        /// told the others.
+        /// The rank that waits. It is the rank that is gone where an operation panicked and its own member told the
+        /// others.
         local: RankActivity,
         /// The rank that is gone.
         remote: RankActivity,

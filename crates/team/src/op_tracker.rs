@@ -52,6 +52,11 @@ impl OpTracker {
         self.history.enter(entry, Location::caller());
     }
 
+    /// Tells whoever waits for this rank that it has ended all that it has begun.
+    pub(crate) fn tell_ended(&self) {
+        self.history.note_ended(self.seq as u32);
+    }
+
     /// Whether this process was forked from the one that the member belongs to.
     pub(crate) fn is_forked(&self) -> bool {
         forked_since(&self.fork_detector)

@@ -39,6 +39,11 @@ impl Operation {
         }
     }
 
+    /// Whether the operation in an operation history blocks its member, so that the earlier ones have ended there.
+    pub(crate) fn blocks(entry: Entry) -> bool {
+        entry.what != 0 && entry.what & IN_FLIGHT == 0
+    }
+
     pub(crate) fn of_entry(entry: Entry) -> Option<Self> {
         let number = (entry.what & !IN_FLIGHT) >> 24;
         let kind = Collective::of_number(number)?;

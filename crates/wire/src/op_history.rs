@@ -55,7 +55,14 @@ pub struct OpHistory {
     whats: [AtomicU32; HISTORY_LEN],
     joined_at: AtomicSite,
     presence: AtomicU32,
+    /// How often the owner has rested.
+    rests: AtomicU32,
+    /// The number of an operation that the owner has ended, below `ENDED`; 0 before there is one.
+    ended: AtomicU64,
 }
+
+/// The mark of a number in `ended`, as 0 is a number too.
+const ENDED: u64 = 1 << 32;
 
 /// The address of a `&'static Location`, or 0.
 #[derive(Debug, Default)]
@@ -124,6 +131,33 @@ impl OpHistory {
         let what = self.whats[page].load(Ordering::Acquire);
         let safe = (self.now().seq.wrapping_sub(seq) as usize) < HISTORY_LEN - 1;
         (safe && site != 0).then_some((Entry { seq, what }, site))
+    }
+
+    /// Notes that the owner has ended operation number `seq`, its last one here. A member says so that may begin no further
+    /// one: it cancels, or waits for long and has others in flight. Only the owner calls this.
+    pub fn note_ended(&self, seq: u32) {
+        // Release: synchronises with the Acquire in `has_ended`: every message of the operation has been sent.
+        self.ended.store(ENDED | u64::from(seq), Ordering::Release);
+    }
+
+    /// Whether the owner has noted that it has ended operation number `seq`. Any rank may call this.
+    pub fn has_ended(&self, seq: u32) -> bool {
+        // Acquire: synchronises with the Release in `note_ended`.
+        self.ended.load(Ordering::Acquire) == ENDED | u64::from(seq)
+    }
+
+    /// Notes that the owner rests: it waits for long, and all that it has given so far can be seen. Only the owner calls this.
+    pub fn rest(&self) {
+        // Relaxed: nobody else writes it. Release: synchronises with the Acquire in `rests`.
+        let rests = self.rests.load(Ordering::Relaxed);
+        self.rests.store(rests.wrapping_add(1), Ordering::Release);
+    }
+
+    /// How often the owner has rested; the number wraps around. Who reads a higher one than before sees all that the owner
+    /// gave before it read the lower one. Any rank may call this.
+    pub fn rests(&self) -> u32 {
+        // Acquire: synchronises with the Release in `rest`.
+        self.rests.load(Ordering::Acquire)
     }
 
     /// Records whether the rank has a member and, if `site` is given, the call site where the member joined or

@@ -602,6 +602,35 @@ fn whoever_goes_on_after_a_refused_length_is_named_with_its_next_operation() {
     }
 }
 
+/// The team fails when the operator panics, not when its member leaves or does something else.
+#[test]
+fn an_operator_that_panics_fails_all_even_if_the_member_catches_it() {
+    for pattern in patterns() {
+        let results = run(3, pattern, |member| {
+            let rank = member.rank();
+            let mut data = [rank as u64; 4];
+            let add = |a: u64, b: u64| match rank {
+                0 => panic!("operator, on purpose"),
+                _ => a + b,
+            };
+            let reduce = std::panic::AssertUnwindSafe(|| member.allreduce(&mut data, add));
+            match std::panic::catch_unwind(reduce) {
+                Ok(ended) => ended,
+                // Others could wait for this long.
+                Err(_) => {
+                    std::thread::sleep(Duration::from_millis(20));
+                    member.barrier()
+                }
+            }
+        });
+        let failure = both_sites_named(&results, "operator");
+        assert!(
+            matches!(&failure, Failure::PeerLost { remote, how: Loss::Panicked, .. } if remote.rank == 0),
+            "{pattern}: {failure}"
+        );
+    }
+}
+
 /// No process of a team can have such ranks.
 #[test]
 fn ranks_outside_of_a_team_of_processes_are_refused() {

@@ -79,8 +79,9 @@ impl Hardware {
         look: impl Fn(&mut Endpoint) -> Option<T>,
     ) -> Result<T, Failure> {
         let (endpoint, call) = (&mut self.endpoint, &self.call);
-        let token = endpoint_token(endpoint, token);
-        call.wait(&self.wait_strategy, token, peer, || {
+        let (token, staging) = (endpoint_token(endpoint, token), endpoint.is_staging());
+        let watch = || call.watch(peer).staging(staging);
+        call.wait_watched(&self.wait_strategy, token, watch, || {
             endpoint.advance();
             look(endpoint)
         })
@@ -95,7 +96,9 @@ impl Hardware {
         mut ready: impl FnMut(&mut Link) -> bool,
     ) -> Result<(), Failure> {
         let (endpoint, link, call) = (&mut self.endpoint, &mut self.links[index], &self.call);
-        call.wait(&self.wait_strategy, ANY, link.peer, || {
+        let peer = link.peer;
+        let watch = || call.watch(peer).staging(true);
+        call.wait_watched(&self.wait_strategy, ANY, watch, || {
             endpoint.advance();
             (!endpoint.is_staging() || ready(link)).then_some(())
         })
@@ -175,6 +178,11 @@ impl ContextHistories {
         self.ranks[rank].enter(Entry { seq, ..entry }, site);
     }
 
+    /// Tells the others that `rank`, which waits for long, has ended its last operation here.
+    pub(crate) fn tell_ended(&self, rank: usize) {
+        self.ranks[rank].note_ended(self.seq);
+    }
+
     /// The entry of `operation`, this rank's last one here.
     fn entry(&self, operation: Operation) -> Entry {
         Entry {
@@ -215,6 +223,21 @@ impl CallContext {
         waited.map_err(|failure| self.state.fail(failure))
     }
 
+    /// Fails the team because this rank has panicked amid the operation.
+    #[cold]
+    pub(crate) fn lost_in_panic(&self) -> Failure {
+        let own = || RankActivity {
+            rank: self.rank,
+            operation: Some(self.operation),
+            site: Some(Site::Local(self.site)),
+        };
+        self.state.fail(Failure::PeerLost {
+            local: own(),
+            remote: own(),
+            how: Loss::Panicked,
+        })
+    }
+
     /// The watch over `peer` for the operation in progress.
     pub(super) fn watch(&self, peer: usize) -> PeerWatch<'_> {
         PeerWatch {
@@ -224,6 +247,7 @@ impl CallContext {
             operation: self.operation,
             site: self.site,
             peer,
+            staging: false,
         }
     }
 }
@@ -231,8 +255,8 @@ impl CallContext {
 /// Checks, while a member waits for a peer, whether the peer can still arrive.
 ///
 /// A peer that is in the same operation, or behind, can arrive. **Invariant:** in every algorithm a member has
-/// sent all of an operation's messages before it enters the next one *of the same operation context*; so a peer
-/// that is ahead there, or has left, has sent all that it will ever send, and one more look decides.
+/// sent all of an operation's messages before it ends it; so a peer that is ahead *in the same operation context*, has
+/// noted the end there, or has left, has sent all that it will ever send, and one more look decides.
 pub(super) struct PeerWatch<'a> {
     state: &'a TeamState,
     /// The operation histories of the operation context, if it is not the first.
@@ -241,9 +265,16 @@ pub(super) struct PeerWatch<'a> {
     operation: Operation,
     site: &'static Location<'static>,
     peer: usize,
+    /// Whether this rank may have still to copy some of what it lends.
+    staging: bool,
 }
 
 impl PeerWatch<'_> {
+    /// The same in a wait that begins while this rank may have still to copy some of what it lends.
+    pub(super) fn staging(self, staging: bool) -> Self {
+        Self { staging, ..self }
+    }
+
     fn local(&self) -> RankActivity {
         RankActivity {
             rank: self.rank,
@@ -309,33 +340,54 @@ impl PeerWatch<'_> {
         }
     }
 
-    /// Whether the peer does, or has done, something else than this operation.
+    /// Whether the peer does, or has done, something else than this operation, or has ended its part of it.
     fn differs(&self) -> bool {
-        if self.in_flight.is_some() {
+        if let Some(context) = self.in_flight {
             // The peer's other operation contexts may be far ahead, or behind: only this operation counts.
-            let entry = self.operation.entry();
-            let page = self.state.histories[self.peer].entry_at(entry.seq);
+            let (entry, history) = (self.operation.entry(), &self.state.histories[self.peer]);
+            let page = history.entry_at(entry.seq);
             if page.is_some_and(|(theirs, _)| theirs != entry) {
+                return true;
+            }
+            if !mutated!(EndUnseen) && self.has_ended(context, history.now()) {
                 return true;
             }
         }
         let (now, own) = self.now();
         let ahead = now.seq.wrapping_sub(own.seq) as i32;
-        ahead > 0 || (ahead == 0 && now != own)
+        ahead > 0 || (ahead == 0 && now != own) || self.has_ended_all()
+    }
+
+    /// The history of a rank's operations in this operation context.
+    fn history(&self, rank: usize) -> &OpHistory {
+        match self.in_flight {
+            None => &self.state.histories[rank],
+            Some(context) => &context.ranks[rank],
+        }
+    }
+
+    /// Whether the peer, whose last operation is `last`, has ended its part of this operation in flight. It may have begun
+    /// no other one in this context, where it waits for a rank that waits here.
+    fn has_ended(&self, context: &ContextHistories, last: Entry) -> bool {
+        let ahead = last.seq.wrapping_sub(self.operation.seq) as i32;
+        (ahead > 0 && Operation::blocks(last)) || context.ranks[self.peer].has_ended(context.seq)
+    }
+
+    /// Whether the peer has ended this operation, and all others that it has begun.
+    fn has_ended_all(&self) -> bool {
+        let history = &self.state.histories[self.peer];
+        let last = history.now().seq;
+        let ahead = last.wrapping_sub(self.operation.seq) as i32;
+        ahead >= 0 && history.has_ended(last)
     }
 
     /// The operation that the peer entered last in this operation context, and this rank's.
     fn now(&self) -> (Entry, Entry) {
-        match self.in_flight {
-            None => (
-                self.state.histories[self.peer].now(),
-                self.operation.entry(),
-            ),
-            Some(context) => (
-                context.ranks[self.peer].now(),
-                context.entry(self.operation),
-            ),
-        }
+        let own = self.operation.entry();
+        let own = self
+            .in_flight
+            .map_or(own, |context| context.entry(self.operation));
+        (self.history(self.peer).now(), own)
     }
 
     /// The failure that follows from the peer's state: it has left, differs, or takes longer than a limit.
@@ -361,6 +413,9 @@ impl PeerWatch<'_> {
         }
         if self.differs() {
             return Err(self.mismatch());
+        }
+        if !slept.is_zero() && !self.staging {
+            self.history(self.rank).rest();
         }
         if self
             .state
@@ -402,10 +457,29 @@ pub(super) struct NothingElse<'a> {
     pub(super) endpoint: Option<(&'a RefCell<&'a mut Endpoint>, usize)>,
     /// The broadcast ring that a message to all would come through.
     pub(super) reader: Option<&'a Reader>,
+    /// The queue, where a message of it can overtake earlier loans that the peer has still to copy.
+    pub(super) overtaking: Option<Overtaking<'a>>,
     /// The tag of the operation in progress.
     pub(super) tag: u32,
     /// The length that this rank expects.
     pub(super) expected: usize,
+}
+
+/// A queue whose messages can overtake loans.
+pub(super) struct Overtaking<'a> {
+    pub(super) receiver: &'a Receiver,
+    /// How often the peer had rested when its next message was found.
+    pub(super) rests: Option<u32>,
+}
+
+impl Overtaking<'_> {
+    /// The length of a message of the operation that has overtaken nothing: its sender has rested since, so all that it
+    /// lent before would be there.
+    fn first(&mut self, tag: u32, sender: &OpHistory) -> Option<usize> {
+        let next = self.receiver.peek().filter(|next| next.tag == tag)?;
+        let rests = sender.rests();
+        (*self.rests.get_or_insert(rests) != rests).then_some(next.len)
+    }
 }
 
 impl Watch for NothingElse<'_> {
@@ -423,7 +497,14 @@ impl Watch for NothingElse<'_> {
         let published = || Some(self.reader?.look()?).map(|publish| (publish.tag, publish.len));
         match sent.or_else(lent).or_else(published) {
             Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
-            _ => self.watch.check(waited),
+            _ => {
+                let sender = self.watch.history(self.watch.peer);
+                let overtaking = self.overtaking.as_mut().filter(|_| !mutated!(RestUnseen));
+                match overtaking.and_then(|it| it.first(self.tag, sender)) {
+                    Some(len) => Err(self.watch.length(len, self.expected)),
+                    None => self.watch.check(waited),
+                }
+            }
         }
     }
 }

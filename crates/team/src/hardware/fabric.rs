@@ -80,10 +80,14 @@ impl Fabric for Hardware {
         let (tag, expected) = (self.fingerprint.tag(), payload.len());
         let endpoint = RefCell::new(&mut self.endpoint);
         let watch = || NothingElse {
-            watch: self.call.watch(peer),
+            watch: self
+                .call
+                .watch(peer)
+                .staging(endpoint.borrow().is_staging()),
             receiver: None,
             endpoint: Some((&endpoint, index)),
             reader: self.lines.long_ring_of(peer),
+            overtaking: None,
             tag,
             expected,
         };

@@ -93,10 +93,11 @@ impl Hardware {
         );
         let (endpoint, call, links) = (RefCell::new(&mut self.endpoint), &self.call, &self.links);
         let watch = || NothingElse {
-            watch: call.watch(peer),
+            watch: call.watch(peer).staging(endpoint.borrow().is_staging()),
             receiver: links.get(index).map(|link| &link.receiver),
             endpoint: links.get(index).map(|_| (&endpoint, index)),
             reader: None,
+            overtaking: None,
             tag,
             expected,
         };
@@ -231,7 +232,8 @@ impl Hardware {
         mut ready: impl FnMut(&mut SharedLines) -> Option<()>,
     ) -> Result<(), Failure> {
         let (endpoint, lines, call) = (&mut self.endpoint, &mut self.lines, &self.call);
-        call.wait(&self.wait_strategy, ANY, peer, || {
+        let watch = || call.watch(peer).staging(true);
+        call.wait_watched(&self.wait_strategy, ANY, watch, || {
             endpoint.advance();
             (!endpoint.is_staging() || ready(lines).is_some()).then_some(())
         })

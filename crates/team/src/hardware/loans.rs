@@ -1,7 +1,7 @@
 //! How a rank receives loans: it reads them where they lie, from a bounce buffer, or from another process's
 //! memory.
 
-use super::ends::{Hardware, NothingElse, endpoint_token};
+use super::ends::{Hardware, NothingElse, Overtaking, endpoint_token};
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::transfer_path::Processes;
@@ -177,13 +177,17 @@ impl Hardware {
         let (endpoint, call, from) = (&mut self.endpoint, &self.call, &self.links[link]);
         let lines = &self.lines;
         let token = endpoint_token(endpoint, from.loan_token);
-        // Where loans go through bounce buffers a message can overtake an earlier loan, and shows no mismatch.
-        let in_turn = endpoint.borrows_addresses(link);
+        // Where loans go through bounce buffers a message can overtake an earlier loan, and shows no mismatch by itself.
+        let (in_turn, staging) = (endpoint.borrows_addresses(link), endpoint.is_staging());
         let watch = || NothingElse {
-            watch: call.watch(from.peer),
+            watch: call.watch(from.peer).staging(staging),
             receiver: in_turn.then_some(&from.receiver),
             endpoint: None,
             reader: lines.long_ring_of(from.peer).filter(|_| in_turn),
+            overtaking: (!in_turn).then_some(Overtaking {
+                receiver: &from.receiver,
+                rests: None,
+            }),
             tag: self.fingerprint.tag(),
             expected,
         };

@@ -6,7 +6,7 @@
 //! panics.
 
 use super::bodies::{assert_counts, block_of};
-use super::{Member, Overlap, Request};
+use super::{Amid, Member, Overlap, Request};
 use crate::OpContext;
 use crate::failure::Failure;
 use corecast_collectives::Collective;
@@ -59,7 +59,9 @@ impl Member {
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
         self.begin(Collective::Reduce, root, Location::caller())?;
-        reduce(&mut self.context, root, data, combine)
+        let amid = Amid(self);
+        let ended = reduce(&mut amid.0.context, root, data, combine);
+        amid.end(ended)
     }
 
     /// [`allreduce`](Self::allreduce) of plain bytes.
@@ -74,7 +76,9 @@ impl Member {
     #[track_caller]
     pub fn allreduce_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Allreduce, 0, Location::caller())?;
-        allreduce(&mut self.context, data, combine)
+        let amid = Amid(self);
+        let ended = allreduce(&mut amid.0.context, data, combine);
+        amid.end(ended)
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) of plain bytes.
@@ -95,7 +99,9 @@ impl Member {
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
         self.begin(Collective::ReduceScatter, 0, Location::caller())?;
-        reduce_scatter(&mut self.context, send, recv, combine)
+        let amid = Amid(self);
+        let ended = reduce_scatter(&mut amid.0.context, send, recv, combine);
+        amid.end(ended)
     }
 
     /// [`reduce_scatterv`](Self::reduce_scatterv) of plain bytes.
@@ -117,7 +123,9 @@ impl Member {
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
         self.begin(Collective::ReduceScatterv, 0, Location::caller())?;
-        reduce_scatterv(&mut self.context, send, counts, recv, combine)
+        let amid = Amid(self);
+        let ended = reduce_scatterv(&mut amid.0.context, send, counts, recv, combine);
+        amid.end(ended)
     }
 
     /// [`scan`](Self::scan) of plain bytes.
@@ -132,7 +140,9 @@ impl Member {
     #[track_caller]
     pub fn scan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Scan, 0, Location::caller())?;
-        scan(&mut self.context, data, Upto::Own, combine)
+        let amid = Amid(self);
+        let ended = scan(&mut amid.0.context, data, Upto::Own, combine);
+        amid.end(ended)
     }
 
     /// [`exscan`](Self::exscan) of plain bytes.
@@ -147,7 +157,9 @@ impl Member {
     #[track_caller]
     pub fn exscan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Exscan, 0, Location::caller())?;
-        scan(&mut self.context, data, Upto::Before, combine)
+        let amid = Amid(self);
+        let ended = scan(&mut amid.0.context, data, Upto::Before, combine);
+        amid.end(ended)
     }
 }
 

@@ -21,6 +21,7 @@ use crate::operation::OpFingerprint;
 use crate::team_memory::TeamMemory;
 use corecast_collectives::Collective;
 use corecast_collectives::barrier;
+use corecast_wire::sync::mutated;
 use corecast_wire::{Fabric, WaitConfig};
 use flight::Flight;
 use std::panic::Location;
@@ -111,6 +112,8 @@ impl Member {
     /// ```
     pub fn cancel(&mut self) {
         if !self.tracker.is_forked() {
+            // It may never begin another operation, by which others would see that.
+            self.tracker.tell_ended();
             self.team_memory
                 .state()
                 .cancel((self.tracker.seq() + 1) as u32);
@@ -177,6 +180,29 @@ impl Member {
     pub fn barrier(&mut self) -> Result<(), Failure> {
         self.begin(Collective::Barrier, 0, Location::caller())?;
         barrier::start(&mut self.context)
+    }
+}
+
+/// A blocking operation that may panic, in its operator or in a check of its arguments. The member may catch the panic and
+/// go on, but its part of the operation is lost, so the team fails, as for operations in flight: else others would wait for
+/// this member for as long as it does nothing else.
+struct Amid<'m>(&'m mut Member);
+
+impl Amid<'_> {
+    /// The operation has ended without a panic.
+    #[inline(always)]
+    fn end<R>(self, ended: R) -> R {
+        std::mem::forget(self);
+        ended
+    }
+}
+
+impl Drop for Amid<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        if !self.0.tracker.is_forked() && !mutated!(PanicBlockingUntold) {
+            self.0.context.fabric.call.lost_in_panic();
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::Member;
 use super::element_size::{assert_fits, element_size};
 use super::flight::{ContextSlot, Flight};
 use crate::OpContext;
-use crate::failure::{Failure, Loss, RankActivity, Site};
+use crate::failure::Failure;
 use crate::op_tracker::{OpTracker, check_root};
 use crate::team_state::TeamState;
 use bytemuck::Pod;
@@ -191,25 +191,16 @@ impl Drop for Unwound<'_> {
         }
         let context = place.context.borrow();
         let call = &context.fabric.call;
-        let own = || RankActivity {
-            rank: call.rank,
-            operation: Some(call.operation),
-            site: Some(Site::Local(call.site)),
-        };
         let failure = match forked_since(&place.fork_detector) {
             true => Failure::Forked { rank: call.rank },
-            false => call.state.fail(Failure::PeerLost {
-                local: own(),
-                remote: own(),
-                how: Loss::Panicked,
-            }),
+            false => call.lost_in_panic(),
         };
         *place.failure.borrow_mut() = Some(failure);
         place.ended.set(true);
     }
 }
 
-/// Resumes the operations in flight and tells them how long the thread has waited.
+/// Resumes the operations in flight, which learn how long the thread has waited, and tells others which ones have ended.
 struct Long<'a, 'scope, 'env>(&'a Overlap<'scope, 'env>);
 
 /// An operation in flight has made progress.
@@ -219,7 +210,7 @@ impl Watch for Long<'_, '_, '_> {
     type Error = GoneOn;
 
     fn check(&mut self, waited: Duration) -> Result<(), GoneOn> {
-        match self.0.resume(Look::Long(waited)) {
+        match self.0.resume_long(waited) {
             true => Err(GoneOn),
             false => Ok(()),
         }
@@ -262,7 +253,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         let went_on = self.resume(Look::Quick)
             || match self.polls.vain() {
                 Some(_) if mutated!(PollsInVain) => false,
-                Some(waited) => self.resume(Look::Long(waited)),
+                Some(waited) => self.resume_long(waited),
                 None => false,
             };
         if went_on {
@@ -289,6 +280,23 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             *place.failure.borrow_mut() = Some(Failure::Forked { rank: self.rank });
             place.ended.set(true);
         }
+    }
+
+    /// Resumes all operations in flight after a wait of that length; returns whether any has made progress. Others learn
+    /// here, and not earlier, which operations this member has ended: only who waits for them in vain needs it.
+    #[cold]
+    fn resume_long(&self, waited: Duration) -> bool {
+        let went_on = self.resume(Look::Long(waited));
+        let succeeded = |slot: &&ContextSlot| slot.ended.get() && slot.failure.borrow().is_none();
+        for slot in self.slots.iter().filter(succeeded) {
+            let call = &slot.context.borrow().fabric.call;
+            if let Some(in_flight) = &call.in_flight
+                && !forked_since(&slot.fork_detector)
+            {
+                in_flight.tell_ended(call.rank);
+            }
+        }
+        went_on
     }
 
     /// Waits until `done`, which operations in flight bring about. In a forked process it returns at once, and they have

@@ -1,7 +1,7 @@
 //! Operations that give all members one member's data, or combine those of all: broadcast, reduce, allreduce.
 
-use super::Member;
 use super::element_size::{assert_fits, element_size};
+use super::{Amid, Member};
 use crate::failure::Failure;
 use bytemuck::Pod;
 use corecast_collectives::Collective;
@@ -116,14 +116,16 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Reduce, root, Location::caller())?;
+        let amid = Amid(self);
         assert_fits::<T>();
         let combine = On::<T, _>::new(&operator);
-        reduce::start(
-            &mut self.context,
+        let ended = reduce::start(
+            &mut amid.0.context,
             root,
             bytemuck::cast_slice_mut(data),
             &combine,
-        )
+        );
+        amid.end(ended)
     }
 
     /// [`reduce`](Self::reduce) of one value: `Some` for `root`, `None` for the others.
@@ -170,9 +172,15 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Allreduce, 0, Location::caller())?;
+        let amid = Amid(self);
         assert_fits::<T>();
         let combine = On::<T, _>::new(&operator);
-        allreduce::start(&mut self.context, bytemuck::cast_slice_mut(data), &combine)
+        let ended = allreduce::start(
+            &mut amid.0.context,
+            bytemuck::cast_slice_mut(data),
+            &combine,
+        );
+        amid.end(ended)
     }
 
     /// [`allreduce`](Self::allreduce) of one value.

@@ -1,6 +1,6 @@
 //! Reductions whose results differ from rank to rank: reduce_scatter, scan, exscan.
 
-use super::{Member, bodies};
+use super::{Amid, Member, bodies};
 use crate::failure::Failure;
 use bytemuck::Pod;
 use corecast_collectives::Collective;
@@ -53,7 +53,9 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::ReduceScatter, 0, Location::caller())?;
-        bodies::reduce_scatter(&mut self.context, send, recv, &operator)
+        let amid = Amid(self);
+        let ended = bodies::reduce_scatter(&mut amid.0.context, send, recv, &operator);
+        amid.end(ended)
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) into blocks of `counts[r]` elements for each rank r, side by
@@ -76,7 +78,9 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::ReduceScatterv, 0, Location::caller())?;
-        bodies::reduce_scatterv(&mut self.context, send, counts, recv, &operator)
+        let amid = Amid(self);
+        let ended = bodies::reduce_scatterv(&mut amid.0.context, send, counts, recv, &operator);
+        amid.end(ended)
     }
 
     /// Combines the `data` of all ranks up to this one, in rank order, into this rank's `data`. All ranks give
@@ -119,7 +123,9 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Scan, 0, Location::caller())?;
-        bodies::scan(&mut self.context, data, Upto::Own, &operator)
+        let amid = Amid(self);
+        let ended = bodies::scan(&mut amid.0.context, data, Upto::Own, &operator);
+        amid.end(ended)
     }
 
     /// Combines the `data` of all ranks before this one, in rank order, into this rank's `data`. The `data` of
@@ -140,6 +146,8 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Exscan, 0, Location::caller())?;
-        bodies::scan(&mut self.context, data, Upto::Before, &operator)
+        let amid = Amid(self);
+        let ended = bodies::scan(&mut amid.0.context, data, Upto::Before, &operator);
+        amid.end(ended)
     }
 }

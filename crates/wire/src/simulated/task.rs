@@ -96,6 +96,7 @@ impl Task {
 
     /// Unwinds what has not ended, and returns the stack.
     pub fn into_stack(mut self) -> Stack {
+        let _fiber = fiber::set_aside();
         self.run.force_unwind();
         Stack(self.run.into_stack())
     }

@@ -113,6 +113,8 @@ pub enum Mutant {
     PollsInVain,
     /// An operation in flight whose operator panics ends without a word.
     PanicInFlightUntold,
+    /// A blocking operation whose operator panics ends without a word.
+    PanicBlockingUntold,
     /// A cancellation after another one has no effect.
     SecondCancelIgnored,
     /// A process that fails second keeps its own failure.
@@ -121,6 +123,10 @@ pub enum Mutant {
     BadRootCounts,
     /// Operations of a context are compared by the team's numbers.
     TeamsNumbers,
+    /// A message in place of a loan between processes does not show by the rest of its sender.
+    RestUnseen,
+    /// A member that waits in flight does not see that its peer has ended the operation.
+    EndUnseen,
     /// A mark of a process that runs another program is not looked at.
     MarkUnseen,
 }
