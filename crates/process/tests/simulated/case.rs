@@ -265,6 +265,19 @@ impl Case {
         if n > 2 && random.once_in(40) {
             (pieces, faults) = two_cancellations(&random, n);
         }
+        let mut tempo_of: Option<usize> = None;
+        let pairs = Random::new(&[seed, 4]);
+        if n > 1 && !threads {
+            match pairs.below(40) {
+                0 => (pieces, faults) = one_is_longer(&pairs, n),
+                1 if n > 2 && processes > 1 => {
+                    let canceller = pairs.index(n);
+                    (pieces, faults) = fails_while_another_cancels(&pairs, n, canceller);
+                    tempo_of = shares.iter().position(|ranks| ranks.contains(&canceller));
+                }
+                _ => {}
+            }
+        }
         faults.retain(|fault| match fault {
             Fault::OperatorPanic { number, .. } => {
                 find(&pieces, *number).is_some_and(|step| step.what.has_operator())
@@ -278,6 +291,15 @@ impl Case {
             slow: random
                 .once_in(4)
                 .then(|| (random.index(processes), random.pick(&[10, 100]))),
+        };
+        // A member that is slow between two accesses leaves others time to do anything there.
+        let tempo = match tempo_of {
+            Some(slow) => Tempo {
+                accesses: 1,
+                slow: Some((slow, 100)),
+                ..tempo
+            },
+            None => tempo,
         };
         if let Some(count) = replay.pieces {
             pieces.truncate(count);
@@ -445,6 +467,68 @@ fn two_cancellations(random: &Random, n: usize) -> (Vec<Piece>, Vec<Fault>) {
         (1..=count).map(broadcast).collect(),
         vec![cancel(ahead, count), cancel(behind, 1)],
     )
+}
+
+/// One member gives much more than the others do: it waits for long data, and gets short ones by another path.
+fn one_is_longer(random: &Random, n: usize) -> (Vec<Piece>, Vec<Fault>) {
+    let rank = random.index(n);
+    let (root, len) = (rank, random.pick(&[1, 3, 30, 100]));
+    let steps = |numbers: std::ops::Range<usize>| {
+        let whats = [What::Reduce, What::Allreduce, What::Gather, What::Barrier];
+        let step = |number| Step {
+            number,
+            what: random.pick(&whats[..if number == 1 { 3 } else { 4 }]),
+            root,
+            len,
+        };
+        numbers.map(step).collect::<Vec<Step>>()
+    };
+    let mut steps = steps(1..4);
+    for step in &mut steps {
+        step.root = if step.what.has_root() { root } else { 0 };
+    }
+    let how = Misuse::OtherLen(random.pick(&[500, 1100, 2500]));
+    let fault = Fault::Misuse {
+        rank,
+        number: 1,
+        how,
+    };
+    let pieces = match random.once_in(2) {
+        true => vec![Piece::InFlight(steps)],
+        false => steps.into_iter().map(Piece::Blocking).collect(),
+    };
+    (pieces, vec![fault])
+}
+
+/// A member leaves, another one finds that it cannot go on without it, and a third one cancels at the same time: the failure
+/// must stay.
+fn fails_while_another_cancels(
+    random: &Random,
+    n: usize,
+    canceller: usize,
+) -> (Vec<Piece>, Vec<Fault>) {
+    let leaver = (canceller + 1 + random.index(n - 1)) % n;
+    let others: Vec<usize> = (0..n)
+        .filter(|it| ![canceller, leaver].contains(it))
+        .collect();
+    let root = random.pick(&others);
+    let reduce = |number| {
+        Piece::Blocking(Step {
+            number,
+            what: What::Reduce,
+            root,
+            len: 1,
+        })
+    };
+    let leaves = Fault::Leaves {
+        rank: leaver,
+        number: 1,
+    };
+    let cancels = Fault::Cancel {
+        rank: canceller,
+        number: 2,
+    };
+    ((1..4).map(reduce).collect(), vec![leaves, cancels])
 }
 
 fn fault(random: &Random, n: usize, processes: usize, threads: bool, pieces: &[Piece]) -> Fault {

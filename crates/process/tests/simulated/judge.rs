@@ -16,6 +16,8 @@ pub(crate) struct Seen {
     pub(crate) ran: Result<(), Stuck>,
     pub(crate) rescued: u64,
     pub(crate) steps: u64,
+    /// Scheduling points since the last fault was over, if it was.
+    pub(crate) calm: Option<u64>,
 }
 
 /// The causes that were at work.
@@ -79,6 +81,15 @@ impl Causes<'_> {
         })
     }
 
+    /// Whether a rank was told that its operation was cancelled, after which it may leave.
+    fn was_cancelled(&self, who: usize) -> bool {
+        let told = |(_, outcome): &(usize, Outcome)| {
+            matches!(outcome, Outcome::Failed(Failure::Cancelled { .. }))
+        };
+        let log = self.seen.logs.get(who);
+        log.is_some_and(|log| log.outcomes.iter().any(told))
+    }
+
     fn has_panicked(&self, who: usize) -> bool {
         self.seen.logs[who].panicked.is_some()
     }
@@ -99,8 +110,8 @@ impl Causes<'_> {
                     self.may_leave(remote.rank)
                         // Only a member that has caught its panic leaves like others.
                         || (self.may_panic(remote.rank) && !self.has_panicked(remote.rank))
-                        // Whoever waits after the end of the program has called another operation.
-                        || (ended && self.any_misuse())
+                        // Whoever waits after the end of the program, or of what was cancelled, has called another operation.
+                        || ((ended || self.was_cancelled(remote.rank)) && self.any_misuse())
                 }
             },
             Failure::Cancelled { .. } => self.any(|fault| match fault {
@@ -192,18 +203,6 @@ pub(crate) fn wrong(case: &Case, seen: &Seen) -> Option<String> {
     None
 }
 
-/// Whether members wait for ever because one has called another operation or given another length, and no limit ends
-/// that. Ranks then wait for data that others believe to have sent, by another path or in another operation context, and
-/// the histories look alike. Such cases are rare, known, and counted.
-pub(crate) fn waits_after_misuse(case: &Case, seen: &Seen) -> bool {
-    let misuse = |fault: &Fault| match fault {
-        Fault::Misuse { how, .. } => *how != Misuse::BadRoot,
-        _ => false,
-    };
-    let mut struck = seen.logs.iter().flat_map(|log| &log.struck);
-    seen.ran.is_err() && case.spec.options.patience.is_none() && struck.any(misuse)
-}
-
 /// Whether a member has left out an operation up to this one: its next one may be of the same kind and root, and nobody
 /// can see then that it is another one.
 fn may_pair_otherwise(causes: &Causes<'_>, number: usize) -> bool {
@@ -252,11 +251,20 @@ fn unfair(causes: &Causes<'_>) -> Option<String> {
             }
         }
     }
-    None
+    let forgets = |rank: &usize| {
+        let log = &logs[*rank];
+        log.stayed && log.team.is_none() && !causes.is_dead(*rank)
+    };
+    let (who, failure) = first?;
+    let rank = (0..logs.len()).find(forgets)?;
+    Some(format!(
+        "rank {who} was told a failure of which rank {rank} knows nothing in the end: {failure}"
+    ))
 }
 
 /// What many cases together must have seen.
-pub(crate) const SEEN_IN_ALL: [&str; 25] = [
+pub(crate) const SEEN_IN_ALL: [&str; 26] = [
+    "cases that ended after the last fault was over",
     "processes killed",
     "processes that ran another program",
     "processes stopped",
@@ -293,6 +301,9 @@ pub(crate) fn count(seen: &Seen, counts: &mut BTreeMap<&'static str, u64>) {
             Blow::Exec => "processes that ran another program",
             Blow::Stop(_) => "processes stopped",
         });
+    }
+    if seen.calm.is_some() {
+        one("cases that ended after the last fault was over");
     }
     for _ in seen.refused.iter().filter(|refused| **refused) {
         one("processes refused memory");

@@ -59,15 +59,13 @@ fn every_case_ends_with_right_results_or_failures_that_have_a_cause() {
     }
     match run_all(start..start + count, || ()) {
         Ok(done) => {
-            println!("{} cases, {} scheduling points", done.cases, done.steps);
+            println!(
+                "{} cases, {} scheduling points, at most {} after the last fault",
+                done.cases, done.steps, done.calm
+            );
             for (what, count) in &done.counts {
                 println!("{count:8} {what}");
             }
-            let waits = done.counts.get(run::WAITS).copied().unwrap_or(0);
-            assert!(
-                1000 * waits <= count.max(1000),
-                "{waits} of {count} cases wait for ever after a misuse"
-            );
             let missing = judge::SEEN_IN_ALL.iter();
             let missing: Vec<_> = missing
                 .filter(|it| !done.counts.contains_key(*it))

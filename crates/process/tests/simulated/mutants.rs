@@ -8,9 +8,10 @@ use corecast_wire::mutant::{Mutant, seed};
 const SEEDS: u64 = 10_000;
 
 /// Faults of teams and of the lines below them, which random programs must find.
-const OF_TEAMS: [Mutant; 20] = [
+const OF_TEAMS: [Mutant; 24] = [
     Mutant::PollsInVain,
     Mutant::PanicInFlightUntold,
+    Mutant::PanicBlockingUntold,
     Mutant::SecondCancelIgnored,
     Mutant::SecondFailureKept,
     Mutant::BadRootCounts,
@@ -21,6 +22,9 @@ const OF_TEAMS: [Mutant; 20] = [
     Mutant::RecordUnwritten,
     Mutant::CancelTooEarly,
     Mutant::RevokesEarlier,
+    Mutant::EndUnseen,
+    Mutant::RestUnseen,
+    Mutant::CancelOverwrites,
     Mutant::PanicUntold,
     Mutant::NoLastLook,
     Mutant::AnyUnheard,

@@ -30,6 +30,8 @@ pub(crate) struct Log {
     pub(crate) refused: Option<String>,
     /// Why the team failed, as the team says.
     pub(crate) team: Option<Failure>,
+    /// Whether the team was asked for that after all others had ended.
+    pub(crate) stayed: bool,
     /// Whether it has come to the end.
     pub(crate) ended: bool,
     /// The faults of its own that it has come to.
@@ -120,6 +122,7 @@ impl Rank<'_> {
     }
 
     fn strikes(&self, fault: Fault) {
+        sim().goes_wrong();
         let mut log = self.log();
         if !log.struck.contains(&fault) {
             log.struck.push(fault);
@@ -184,7 +187,9 @@ impl Rank<'_> {
         };
         if stays {
             sim().linger();
-            self.log().team = self.team.failure();
+            let team = self.team.failure();
+            let mut log = self.log();
+            (log.team, log.stayed) = (team, true);
         }
     }
 

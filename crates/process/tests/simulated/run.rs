@@ -1,7 +1,7 @@
 //! Running cases: one, many on all processors, and fewer parts of one that fails.
 
 use super::case::{Case, Fault, Replay};
-use super::judge::{Seen, count, waits_after_misuse, wrong};
+use super::judge::{Seen, count, wrong};
 use super::play::{Stage, play, said};
 use super::scheduler::sim;
 use corecast_process::ProcessGroup;
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Mutex;
+use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Once, OnceLock};
 
 /// What is wrong with a case, how it is run again, and how long it was.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub(crate) struct Found {
 pub(crate) struct Done {
     pub(crate) cases: u64,
     pub(crate) steps: u64,
+    /// The most scheduling points of a case after its last fault was over.
+    pub(crate) calm: u64,
     /// What has happened, and how often.
     pub(crate) counts: BTreeMap<&'static str, u64>,
 }
@@ -34,20 +36,11 @@ impl Done {
     fn add(&mut self, other: Self) {
         self.cases += other.cases;
         self.steps += other.steps;
+        self.calm = self.calm.max(other.calm);
         for (what, count) in other.counts {
             *self.counts.entry(what).or_default() += count;
         }
     }
-}
-
-/// What is counted where members wait for ever after a misuse.
-pub(crate) const WAITS: &str = "cases that wait for ever after a misuse";
-
-/// Whether such cases are failures: in a replay, and where somebody asks.
-fn is_strict() -> bool {
-    static STRICT: OnceLock<bool> = OnceLock::new();
-    let given = |name| std::env::var_os(name).is_some();
-    *STRICT.get_or_init(|| given("CORECAST_REPLAY") || given("CORECAST_TEST_STRICT"))
 }
 
 /// Panics of tasks belong to the case; all others are told as ever.
@@ -124,6 +117,7 @@ pub(crate) fn run(case: &Case) -> Result<Done, String> {
         ran,
         rescued: sim.rescued(),
         steps,
+        calm: sim.calm_steps(),
     };
     if std::env::var_os("CORECAST_REPLAY").is_some() {
         for (rank, log) in seen.logs.iter().enumerate() {
@@ -131,22 +125,17 @@ pub(crate) fn run(case: &Case) -> Result<Done, String> {
         }
         eprintln!("processes: {:?}, blows {:?}", seen.entered, seen.struck);
     }
-    let waits = waits_after_misuse(case, &seen) && !is_strict();
-    match wrong(case, &seen) {
-        Some(what) if !waits => Err(what),
-        _ => {
-            let mut done = Done {
-                cases: 1,
-                steps: seen.steps,
-                counts: BTreeMap::new(),
-            };
-            count(&seen, &mut done.counts);
-            if waits {
-                done.counts.insert(WAITS, 1);
-            }
-            Ok(done)
-        }
+    if let Some(what) = wrong(case, &seen) {
+        return Err(what);
     }
+    let mut done = Done {
+        cases: 1,
+        steps: seen.steps,
+        calm: seen.calm.unwrap_or(0),
+        counts: BTreeMap::new(),
+    };
+    count(&seen, &mut done.counts);
+    Ok(done)
 }
 
 fn enter(

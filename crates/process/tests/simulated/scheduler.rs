@@ -12,6 +12,9 @@ const FIRST_PID: u32 = 1 << 30;
 /// Scheduling points in which a run must end.
 const STEPS_MAX: u64 = 6_000_000;
 
+/// Scheduling points in which all must end after the last fault is over.
+const CALM_STEPS_MAX: u64 = 2_000_000;
+
 /// Virtual time in which all must end after the last fault is over.
 const TIME_MAX: Duration = Duration::from_secs(100);
 
@@ -27,11 +30,17 @@ pub(crate) struct Sim {
     current: Cell<usize>,
     accesses: Cell<u64>,
     next_blow: Cell<u64>,
+    /// The number of the scheduling point before which the tempo does not change.
+    calm_from: Cell<u64>,
+    /// The number of the scheduling point at which the last fault was over.
+    calm_since: Cell<Option<u64>>,
     unwinding: Cell<bool>,
     /// Whether tasks only say where they are.
     telling: Cell<bool>,
     /// Times at which nothing but the limit of a sleep made anybody go on.
     rescued: Cell<u64>,
+    /// [`calm`](Self::calm) at the end of the run.
+    calm_steps: Cell<Option<u64>>,
     inner: RefCell<Inner>,
 }
 
@@ -54,9 +63,12 @@ impl Sim {
             current: Cell::new(usize::MAX),
             accesses: Cell::new(1),
             next_blow: Cell::new(u64::MAX),
+            calm_from: Cell::new(0),
+            calm_since: Cell::new(None),
             unwinding: Cell::new(false),
             telling: Cell::new(false),
             rescued: Cell::new(0),
+            calm_steps: Cell::new(None),
             inner: RefCell::default(),
         }
     }
@@ -69,6 +81,8 @@ impl Sim {
         self.now.set(0);
         self.accesses.set(tempo.accesses);
         self.next_blow.set(u64::MAX);
+        self.calm_from.set(Random::new(&[seed, 78]).spread(15));
+        self.calm_since.set(None);
         self.rescued.set(0);
         let mut inner = self.inner.borrow_mut();
         let stacks = std::mem::take(&mut inner.stacks);
@@ -109,8 +123,43 @@ impl Sim {
         self.unwinding.get()
     }
 
+    /// The scheduling points of the second phase, if the run has come to it.
+    pub(crate) fn calm_steps(&self) -> Option<u64> {
+        self.calm_steps.get()
+    }
+
     pub(crate) fn rescued(&self) -> u64 {
         self.rescued.get()
+    }
+
+    /// Scheduling points since the last fault was over, if it is.
+    fn calm(&self) -> Option<u64> {
+        let since = self.calm_since.get()?;
+        Some(self.steps.get() - since)
+    }
+
+    /// A fault of a program strikes now.
+    pub(crate) fn goes_wrong(&self) {
+        if self.calm_since.get().is_some() {
+            self.calm_since.set(Some(self.steps.get()));
+        }
+    }
+
+    /// Ends the first phase, in which anything may be slow or go wrong, and checks that the second one ends.
+    fn calm_down(&self) -> Result<(), Stuck> {
+        match self.calm() {
+            Some(steps) if steps > CALM_STEPS_MAX => return Err(Stuck::Calm),
+            Some(_) => return Ok(()),
+            None => {}
+        }
+        let mut inner = self.inner.borrow_mut();
+        let over = self.next_blow.get() == u64::MAX && inner.faults_over <= self.now.get();
+        if over && self.steps.get() >= self.calm_from.get() {
+            self.calm_since.set(Some(self.steps.get()));
+            let tempo = inner.tempo.as_mut().expect("a simulation has begun");
+            (tempo.long, tempo.slow) = (0, None);
+        }
+        Ok(())
     }
 
     pub(crate) fn pid(process: usize) -> u32 {
@@ -186,6 +235,7 @@ impl Sim {
     pub(crate) fn run(&'static self) -> (Result<(), Stuck>, u64) {
         let ran = self.run_all();
         let steps = self.steps.get();
+        self.calm_steps.set(self.calm());
         match &ran {
             Ok(()) => self.unwind_dead(),
             // Where tasks hang, nobody knows whether they can be unwound.
@@ -205,6 +255,7 @@ impl Sim {
 
     fn run_all(&'static self) -> Result<(), Stuck> {
         loop {
+            self.calm_down()?;
             self.let_time_act();
             let Some(next) = self.choose()? else {
                 return Ok(());
@@ -444,14 +495,21 @@ impl Sim {
     fn unwind_dead(&self) {
         self.unwinding.set(true);
         self.steps.set(0);
-        let tasks = std::mem::take(&mut self.inner.borrow_mut().tasks);
-        for entry in tasks {
-            if let Some(task) = entry.task {
-                let stack = task.into_stack();
-                self.inner.borrow_mut().stacks.push(stack);
-            }
-        }
+        while self.unwind_one() {}
         self.unwinding.set(false);
+    }
+
+    /// Unwinds one task; `false` if there is none.
+    fn unwind_one(&self) -> bool {
+        let entry = self.inner.borrow_mut().tasks.pop();
+        let Some(entry) = entry else {
+            return false;
+        };
+        if let Some(task) = entry.task {
+            let stack = task.into_stack();
+            self.inner.borrow_mut().stacks.push(stack);
+        }
+        true
     }
 }
 
@@ -461,6 +519,10 @@ impl Scheduler for Sim {
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
         if self.unwinding.get() {
+            // Whoever holds the mutex has not been unwound yet.
+            if point == Point::Blocked && self.unwind_one() {
+                return;
+            }
             if steps > UNWIND_STEPS_MAX {
                 let seed = self.seed.get();
                 eprintln!("CORECAST_REPLAY={seed}: a stack cannot be unwound");

@@ -73,6 +73,8 @@ pub(crate) enum Stuck {
     Deadlock,
     /// Too many scheduling points.
     Steps,
+    /// Too many scheduling points since the last fault was over.
+    Calm,
     /// Too much virtual time.
     Time,
 }
