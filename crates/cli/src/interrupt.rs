@@ -18,8 +18,10 @@ use crate::failure;
 /// The first signal that asked this process to end.
 static INTERRUPTED: OnceLock<i32> = OnceLock::new();
 
-/// Time that a command has for its end after the first signal. What is under way is a batch of a race, or one pair;
-/// only where that hangs does it matter.
+/// Time that a command has for its end after the first signal. What is under way is a batch of a race, one pair, or a
+/// phase of a search, and looks many times a second whether it shall end; only where it hangs does this matter. A shorter
+/// time would cost results: peers of a race are asked to end before they are shown, and a busy machine may let an MPI
+/// take seconds for that.
 const LAST: Duration = Duration::from_secs(10);
 
 /// Begins to listen: the first signal is remembered, and the second one ends the process.

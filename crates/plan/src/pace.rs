@@ -38,6 +38,14 @@ impl<'a> Pace<'a> {
         }
     }
 
+    /// Returns a pace that asks when the first steps are due: what has few of them is done without a look.
+    pub(crate) fn patient(ask: &'a mut dyn FnMut() -> ControlFlow<()>) -> Self {
+        Self {
+            steps: 0,
+            ..Self::new(ask)
+        }
+    }
+
     /// Counts steps. Breaks where the watcher has ended the search.
     pub(crate) fn spend(&mut self, steps: u64) -> ControlFlow<()> {
         debug_assert!(steps <= AT_ONCE, "{steps} steps without a look");

@@ -1,11 +1,13 @@
 //! The families of shapes, by name.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use corecast_model::CostModel;
 use serde::{Deserialize, Serialize};
 
+use crate::pace::{self, Pace};
 use crate::patterns;
 use crate::rounds::Rounds;
 use crate::search;
@@ -152,24 +154,52 @@ impl Pattern {
     /// When the root is outside of the team or a radix is below 2.
     #[must_use]
     pub fn tree(self, costs: &CostModel, root: usize) -> Option<Tree> {
+        pace::unwatched(|pace| self.tree_within(costs, root, pace))
+    }
+
+    /// Returns [`tree`](Self::tree), unless a watcher ends the search. What takes a few milliseconds at most does not
+    /// ask.
+    pub(crate) fn tree_within(
+        self,
+        costs: &CostModel,
+        root: usize,
+        pace: &mut Pace<'_>,
+    ) -> ControlFlow<(), Option<Tree>> {
         let n = costs.n();
         assert!(root < n, "root {root} is outside of a team of {n}");
-        Some(match self {
-            Self::Best | Self::Optimal => search::construct(costs, Some(root)),
-            Self::Smelt => smelt::tree(costs, root),
+        ControlFlow::Continue(Some(match self {
+            Self::Best | Self::Optimal => match search::construct_within(costs, Some(root), pace) {
+                Some(tree) => tree,
+                None => return ControlFlow::Break(()),
+            },
+            Self::Smelt => smelt::tree_within(costs, root, pace)?,
             Self::Binary => patterns::binary(n, root),
             Self::Fibonacci => patterns::fibonacci(n, root),
             Self::Sequential => patterns::sequential(n, root),
-            Self::Mst => patterns::mst(costs, root, usize::MAX),
-            Self::MstBinary => patterns::mst(costs, root, 2),
+            Self::Mst => patterns::mst_within(costs, root, usize::MAX, pace)?,
+            Self::MstBinary => patterns::mst_within(costs, root, 2, pace)?,
             Self::Cluster => patterns::cluster(costs.numa_nodes(), root),
-            Self::Bad => patterns::bad(costs, root, usize::MAX),
-            Self::BadBinary => patterns::bad(costs, root, 2),
+            Self::Bad => patterns::bad_within(costs, root, usize::MAX, pace)?,
+            Self::BadBinary => patterns::bad_within(costs, root, 2, pace)?,
             Self::Knomial { radix } => patterns::knomial(n, root, radix),
             Self::Chain => patterns::chain(n, root),
             Self::Binomial => patterns::knomial(n, root, 2),
-            Self::Dissemination { .. } => return None,
-        })
+            Self::Dissemination { .. } => return ControlFlow::Continue(None),
+        }))
+    }
+
+    /// Whether the shape depends on costs, and not on the number of members and their NUMA nodes alone.
+    pub(crate) fn looks_at_costs(self) -> bool {
+        matches!(
+            self,
+            Self::Best
+                | Self::Optimal
+                | Self::Smelt
+                | Self::Mst
+                | Self::MstBinary
+                | Self::Bad
+                | Self::BadBinary
+        )
     }
 
     /// The pattern's round schedule; `None` for patterns that are trees.

@@ -13,12 +13,14 @@ mod mst;
 mod sequential;
 
 pub use bad::bad;
+pub(crate) use bad::bad_within;
 pub use binary::binary;
 pub use chain::chain;
 pub use cluster::cluster;
 pub use fibonacci::fibonacci;
 pub use knomial::knomial;
 pub use mst::mst;
+pub(crate) use mst::mst_within;
 pub use sequential::sequential;
 
 use crate::tree::Tree;

@@ -6,7 +6,7 @@ mod parts;
 mod scope;
 
 pub use error::PlanError;
-pub use given::plan_above;
+pub use given::plan_above_while;
 pub use scope::{Scope, Space};
 
 use std::ops::ControlFlow;
@@ -14,8 +14,9 @@ use std::ops::ControlFlow;
 use corecast_model::CostModel;
 
 use crate::best;
-use crate::bound::PROVED;
+use crate::bound::{self, PROVED};
 use crate::operation::Operation;
+use crate::pace::{self, Pace};
 use crate::pattern::Pattern;
 use crate::progress::{Progress, Watch};
 use crate::search::Effort;
@@ -169,33 +170,56 @@ pub fn plan_with(
         plan.scope.root = root;
         return Ok(plan);
     }
-    built(costs, pattern, operation, root.unwrap_or(0), None)
+    let root = root.unwrap_or(0);
+    pace::unwatched(|pace| built_within(costs, pattern, operation, root, None, pace))
 }
 
-/// Makes the plan of a pattern that needs no search.
-fn built(
+/// Makes the plan of a pattern that needs no search, unless a watcher ends it.
+fn built_within(
     costs: &CostModel,
     pattern: Pattern,
     operation: Operation,
     root: usize,
     proved: Option<f64>,
-) -> Result<Plan, PlanError> {
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Result<Plan, PlanError>> {
     let tree = match operation {
-        Operation::Reduce => pattern
-            .tree(&costs.mirrored(), root)
-            .map(|tree| tree.reversed()),
-        Operation::Broadcast | Operation::Barrier => pattern.tree(costs, root),
+        Operation::Reduce if pattern.looks_at_costs() => {
+            let mirrored = bound::mirrored(costs, pace)?;
+            let tree = pattern.tree_within(&mirrored, root, pace)?;
+            tree.map(|tree| tree.reversed())
+        }
+        Operation::Reduce => {
+            let tree = pattern.tree_within(costs, root, pace)?;
+            tree.map(|tree| tree.reversed())
+        }
+        Operation::Broadcast | Operation::Barrier => pattern.tree_within(costs, root, pace)?,
     };
     let shape = match (tree, operation) {
         (Some(tree), _) => Shape::Tree(tree),
         (None, Operation::Barrier) => match pattern.rounds(costs.n()) {
             Some(rounds) => Shape::Rounds(rounds),
-            None => return Err(PlanError::Unsuited { pattern, operation }),
+            None => return ControlFlow::Continue(Err(PlanError::Unsuited { pattern, operation })),
         },
-        (None, _) => return Err(PlanError::Unsuited { pattern, operation }),
+        (None, _) => return ControlFlow::Continue(Err(PlanError::Unsuited { pattern, operation })),
     };
     let proved = proved.filter(|_| shape.root().is_some());
-    Plan::of_shape(costs, pattern, operation, root, shape, proved)
+    let bound = match proved {
+        Some(proved) => proved,
+        // The schedule is there, so a bound that was not computed in time is 0.
+        None => match shape.lower_bound_within(costs, operation, root, pace) {
+            ControlFlow::Continue(bound) => bound,
+            ControlFlow::Break(()) => 0.0,
+        },
+    };
+    ControlFlow::Continue(Plan::of_shape(
+        costs,
+        pattern,
+        operation,
+        root,
+        shape,
+        Some(bound),
+    ))
 }
 
 impl Plan {
@@ -248,8 +272,8 @@ impl Plan {
             return Err(PlanError::NoLines);
         }
         let latency = shape.latency(costs, operation);
-        let bound = || shape.lower_bound(costs, operation, root);
-        let lower_bound = proved.unwrap_or_else(bound);
+        let computed = || shape.lower_bound(costs, operation, root);
+        let lower_bound = proved.unwrap_or_else(computed);
         let scope = Scope {
             space: Space::of(costs, operation, &shape),
             root: shape.root(),

@@ -1,11 +1,14 @@
 //! The shape of a plan: trees, trees whose members share lines, or rounds.
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 use crate::bound;
 use crate::cost;
 use crate::groups::{self, Grouped};
 use crate::operation::Operation;
+use crate::pace::{self, Pace};
 use crate::rounds::Rounds;
 use crate::tree::Tree;
 
@@ -90,15 +93,25 @@ impl Shape {
     /// Returns a latency that no schedule of [`Space::of`](crate::plan::Space) this shape beats; trees
     /// have this root.
     pub(crate) fn lower_bound(&self, costs: &CostModel, operation: Operation, root: usize) -> f64 {
-        match self {
-            Self::Rounds(_) => match costs.lines() {
-                None => bound::any_barrier(costs),
-                Some(_) => {
-                    bound::any_barrier(costs).min(groups::lower_bound(costs, operation, None))
-                }
-            },
-            _ => groups::lower_bound(costs, operation, Some(root)),
-        }
+        pace::unwatched(|pace| self.lower_bound_within(costs, operation, root, pace))
+    }
+
+    /// Returns [`lower_bound`](Self::lower_bound), unless a watcher ends the search.
+    pub(crate) fn lower_bound_within(
+        &self,
+        costs: &CostModel,
+        operation: Operation,
+        root: usize,
+        pace: &mut Pace<'_>,
+    ) -> ControlFlow<(), f64> {
+        let Self::Rounds(_) = self else {
+            return groups::lower_bound_within(costs, operation, Some(root), pace);
+        };
+        let rounds = bound::any_barrier_within(costs, pace)?;
+        ControlFlow::Continue(match costs.lines() {
+            None => rounds,
+            Some(_) => rounds.min(groups::lower_bound_within(costs, operation, None, pace)?),
+        })
     }
 
     /// Returns the rank at which it starts or ends; `None` for rounds.

@@ -70,11 +70,17 @@ pub(crate) fn root_within(costs: &CostModel, pace: &mut Pace<'_>) -> ControlFlow
 /// members (2.5 GHz Xeon, November 2026, `cargo run --release --example large`).
 #[must_use]
 pub fn tree(costs: &CostModel, root: usize) -> Tree {
-    shuffle(
-        costs,
-        &reorder(costs, &base(costs, root)),
-        Helper::EarliestFinish,
-    )
+    pace::unwatched(|pace| tree_within(costs, root, pace))
+}
+
+/// Returns [`tree`], unless a watcher ends the search.
+pub(crate) fn tree_within(
+    costs: &CostModel,
+    root: usize,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Tree> {
+    let ordered = reorder(costs, &base_within(costs, root, pace)?);
+    shuffle::shuffle_within(costs, &ordered, Helper::EarliestFinish, pace)
 }
 
 /// Algorithm 1: whenever a core is idle, it sends to the cheapest core of the most expensive

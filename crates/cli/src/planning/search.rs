@@ -5,19 +5,21 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use corecast_plan::compare::{patterns, share_bounds};
-use corecast_plan::plan::plan_above;
+use corecast_plan::plan::plan_above_while;
 use corecast_plan::{
     Effort, Members, Operation, Pattern, Plan, Progress, RootChoice, Stage, groups, plan_with,
 };
 use serde::Serialize;
 
+use crate::failure;
 use crate::interrupt;
 use crate::progress::{self, Bar};
 use corecast_tune::contest::Timed;
 
-/// Least time for the bound of the patterns that are built without a search, where time is limited. Only teams of
-/// thousands need more.
-const BOUND_TIME: Duration = Duration::from_secs(1);
+/// Shares of the time of a comparison that may have passed when the bound of all patterns is computed, and when those
+/// that need no search are built. Only teams of thousands need as long; what is left is for the searches.
+const BOUND_SHARE: f64 = 0.25;
+const BUILT_SHARE: f64 = 0.5;
 
 /// The limits and the seed of a search.
 #[derive(Clone, Debug, Default)]
@@ -166,8 +168,8 @@ pub(crate) fn find(
     Ok(Found { timed, search })
 }
 
-/// The plans of all patterns that can do the operation, best first; after Ctrl-C those that are there. If no limit is set,
-/// [`Pattern::Optimal`] gets the default time of [`Pattern::Best`] instead of its own.
+/// The plans of all patterns that can do the operation, best first; when the time is over, or after Ctrl-C, those that are
+/// there, with a warning that names the others. All of them share one time, by default that of [`Pattern::Best`] alone.
 ///
 /// # Errors
 ///
@@ -178,45 +180,71 @@ pub(crate) fn compare(
     root: RootChoice,
     limits: &Limits,
 ) -> Result<Vec<Found>> {
-    let limits = Limits {
-        budget: limits.budget(Pattern::Best),
-        ..limits.clone()
-    };
-    let at = root.resolve(&team.costs, Pattern::Smelt)?.unwrap_or(0);
     interrupt::listen();
     let start = Instant::now();
-    // Nothing is beaten by a bound of 0; what the searches prove is shared later.
-    let bound = groups::lower_bound_while(&team.costs, operation, Some(at), &mut || {
-        let wish = limits.budget.map(|budget| budget.max(BOUND_TIME));
-        let over = wish.is_some_and(|wish| start.elapsed() >= wish);
+    let budget = limits.budget(Pattern::Best);
+    let at = root.resolve(&team.costs, Pattern::Smelt)?.unwrap_or(0);
+    // Goes on until this share of the time has passed.
+    let until = |share: f64| {
+        let over = budget.is_some_and(|budget| start.elapsed() >= budget.mul_f64(share));
         match over || interrupt::happened() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
-    });
+    };
+    // Nothing is beaten by a bound of 0; what the searches prove is shared later.
+    let go_on = &mut || until(BOUND_SHARE);
+    let bound = groups::lower_bound_while(&team.costs, operation, Some(at), go_on);
     let bound = bound.unwrap_or(0.0);
-    let mut found = Vec::new();
-    for pattern in patterns() {
-        // Searches end at once then; what is built without one can take seconds in large teams.
-        if interrupt::happened() && !found.is_empty() && !pattern.is_searched() {
-            continue;
+    let order = patterns();
+    let (searched, built): (Vec<Pattern>, Vec<Pattern>) =
+        order.iter().partition(|pattern| pattern.is_searched());
+    let (mut found, mut left_out) = (Vec::new(), Vec::new());
+    for pattern in built {
+        let begin = Instant::now();
+        let go_on = &mut || until(BUILT_SHARE);
+        match plan_above_while(&team.costs, pattern, operation, at, bound, go_on) {
+            Ok(Some(plan)) => {
+                let search_ms = begin.elapsed().as_secs_f64() * 1e3;
+                let timed = Timed { plan, search_ms };
+                let search = None;
+                found.push(Found { timed, search });
+            }
+            Ok(None) => left_out.push(pattern.to_string()),
+            // It cannot do the operation.
+            Err(_) => {}
         }
-        if pattern.is_searched() {
-            found.push(find(team, pattern, operation, root, &limits)?);
-            continue;
-        }
-        let start = Instant::now();
-        // A pattern that cannot do the operation is left out.
-        if let Ok(plan) = plan_above(&team.costs, pattern, operation, at, bound) {
-            let search_ms = start.elapsed().as_secs_f64() * 1e3;
-            let timed = Timed { plan, search_ms };
-            let search = None;
-            found.push(Found { timed, search });
-        }
+    }
+    for (at, &pattern) in searched.iter().enumerate() {
+        // The searches that are left have equal parts of the time that is left.
+        let parts = (searched.len() - at) as u32;
+        let left = budget.map(|budget| budget.saturating_sub(start.elapsed()) / parts);
+        let limits = Limits {
+            budget: left,
+            ..limits.clone()
+        };
+        found.push(find(team, pattern, operation, root, &limits)?);
+    }
+    if !left_out.is_empty() {
+        let why = match interrupt::happened() {
+            true => "interrupted",
+            false => "the time was over",
+        };
+        let (machine, names) = (&team.machine, left_out.join(", "));
+        failure::warn(&format!("{machine}: {why}: without {names}"));
     }
     let mut plans: Vec<&mut Plan> = found.iter_mut().map(|one| &mut one.timed.plan).collect();
     share_bounds(&mut plans);
-    found.sort_by(|a, b| a.timed.plan.latency.total_cmp(&b.timed.plan.latency));
+    let place = |found: &Found| {
+        order
+            .iter()
+            .position(|one| *one == found.timed.plan.pattern)
+    };
+    found.sort_by(|a, b| {
+        let latencies = [a, b].map(|found| found.timed.plan.latency);
+        let by_latency = latencies[0].total_cmp(&latencies[1]);
+        by_latency.then(place(a).cmp(&place(b)))
+    });
     Ok(found)
 }
 

@@ -184,6 +184,11 @@ fn the_first_signal_ends_a_command_with_what_it_has() {
             Signal::INT,
             300,
         ),
+        (
+            "plan -i package:2_core:512 --compare --budget 60min",
+            Signal::INT,
+            300,
+        ),
     ] {
         let mut running = Running::start(line);
         running.listens(signal);
@@ -194,6 +199,12 @@ fn the_first_signal_ends_a_command_with_what_it_has() {
         let shown = String::from_utf8_lossy(&output.stdout);
         match output.status.code() {
             Some(0) if line == "probe" || line.starts_with("report") => {}
+            Some(0) if line.contains("--compare") => {
+                assert!(
+                    shown.contains("best") && shown.contains("binomial"),
+                    "{shown}"
+                );
+            }
             Some(0) => assert!(
                 ["interrupted", "parts are left", "ended with the proof"]
                     .iter()

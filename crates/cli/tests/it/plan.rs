@@ -134,6 +134,24 @@ fn subsets_are_packed_or_dealt_round_robin() {
     }
 }
 
+/// All patterns share one time. What looks at all costs is left out when it is over, with a word, and the searches have
+/// the first tree that they find.
+#[test]
+fn a_comparison_out_of_time_has_what_is_there() {
+    let run = plan("package:2 core:128", "--json --compare --budget 1us");
+    let said = run.stderr();
+    assert!(
+        said.contains("the time was over: without smelt, mst"),
+        "{said}"
+    );
+    let json: Value = serde_json::from_slice(&run.output.stdout).unwrap();
+    let names: Vec<&Value> = list(&json["plans"]).iter().map(|p| &p["pattern"]).collect();
+    for there in ["best", "optimal", "binary", "sequential", "cluster"] {
+        assert!(names.contains(&&json!(there)), "{there}: {names:?}");
+    }
+    assert!(!names.contains(&&json!("mst")), "{names:?}");
+}
+
 #[test]
 fn patterns_are_compared_best_first() {
     let json = plan(SANDY_BRIDGE, "--json --compare --moves 5000").json();

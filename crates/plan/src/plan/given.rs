@@ -1,10 +1,13 @@
 //! Plans of which the caller gives the schedule or the lower bound.
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
-use super::{Plan, PlanError, RootChoice, built};
+use super::{Plan, PlanError, RootChoice, built_within};
 use crate::groups::Grouped;
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::pattern::Pattern;
 use crate::shape::Shape;
 use crate::tree::Tree;
@@ -13,21 +16,43 @@ use crate::tree::Tree;
 /// once. `lower_bound` is [`groups::lower_bound`](crate::groups::lower_bound) of this operation and root, or a tighter
 /// one that holds for the same trees. Plans of rounds have a bound of their own. Patterns that are searched for are constructed only.
 ///
+/// `go_on` is called about every millisecond and may end it: patterns that look at all costs take seconds in teams of
+/// thousands. The plan is `None` then; rounds are there, with a bound of 0. What takes less than that does not ask.
+///
 /// # Errors
 ///
 /// The errors of [`plan()`](crate::plan()).
-pub fn plan_above(
+///
+/// # Examples
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use corecast_plan::{Operation, Pattern, plan::plan_above_while};
+///
+/// let machine = corecast_model::synthetic("core:300 send=10 receive=30").unwrap();
+/// let mut never = || ControlFlow::Break(());
+/// let mut plan = |pattern| {
+///     plan_above_while(machine.costs(), pattern, Operation::Broadcast, 0, 0.0, &mut never)
+/// };
+/// assert_eq!(plan(Pattern::Mst)?, None);
+/// assert_eq!(plan(Pattern::Sequential)?.unwrap().latency, 3020.0);
+/// # Ok::<(), corecast_plan::PlanError>(())
+/// ```
+pub fn plan_above_while(
     costs: &CostModel,
     pattern: Pattern,
     operation: Operation,
     root: usize,
     lower_bound: f64,
-) -> Result<Plan, PlanError> {
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Option<Plan>, PlanError> {
     RootChoice::Rank(root).resolve(costs, pattern)?;
     if pattern.radix().is_some_and(|radix| radix < 2) {
         return Err(PlanError::Radix { pattern });
     }
-    built(costs, pattern, operation, root, Some(lower_bound))
+    let (proved, pace) = (Some(lower_bound), &mut Pace::patient(go_on));
+    let built = built_within(costs, pattern, operation, root, proved, pace);
+    built.continue_value().transpose()
 }
 
 impl Plan {

@@ -1,8 +1,11 @@
 //! "Shuffling: adding further cross-NUMA links" (Smelt §3.3.2).
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 use super::edges::Edges;
+use crate::pace::{self, FAR, Pace};
 use crate::tree::Tree;
 
 /// The member that takes over the one that finishes last.
@@ -39,6 +42,16 @@ pub enum Helper {
 /// O(n log n) for each step; at most 2n steps.
 #[must_use]
 pub fn shuffle(costs: &CostModel, tree: &Tree, helper: Helper) -> Tree {
+    pace::unwatched(|pace| shuffle_within(costs, tree, helper, pace))
+}
+
+/// Returns [`shuffle`], unless a watcher ends the search.
+pub(super) fn shuffle_within(
+    costs: &CostModel,
+    tree: &Tree,
+    helper: Helper,
+    pace: &mut Pace<'_>,
+) -> ControlFlow<(), Tree> {
     assert_eq!(
         costs.n(),
         tree.len(),
@@ -48,6 +61,8 @@ pub fn shuffle(costs: &CostModel, tree: &Tree, helper: Helper) -> Tree {
     let mut edges = Edges::of(costs, tree);
     let mut standing = Standing::of(&edges, &best);
     for _ in 0..2 * tree.len() {
+        // Every other member's costs to the last one lie in a row of their own.
+        pace.spend(FAR * tree.len() as u64)?;
         let Some((first, last)) = step(costs, &best, &standing, helper) else {
             break;
         };
@@ -61,7 +76,7 @@ pub fn shuffle(costs: &CostModel, tree: &Tree, helper: Helper) -> Tree {
         best = moved;
         standing = next;
     }
-    best
+    ControlFlow::Continue(best)
 }
 
 /// Returns the new parent and the member that finishes last; `None` when the move does not fit.

@@ -1,10 +1,12 @@
 //! Each pattern against its definition: every n up to 64, every root for small n.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use crate::common::{any_costs, public_machines};
 use corecast_model::CostModel;
-use corecast_plan::{Pattern, Tree, patterns};
+use corecast_plan::plan::plan_above_while;
+use corecast_plan::{Operation, Pattern, RootChoice, Tree, patterns, plan};
 use proptest::prelude::*;
 
 /// Parents and child order by position, position v being rank (root + v) mod n.
@@ -271,6 +273,64 @@ proptest! {
             let mut served = BTreeMap::new();
             tree.child_lists().iter().flatten().for_each(|&c| *served.entry(c).or_insert(0) += 1);
             prop_assert!(served.len() == costs.n() - 1 && served.values().all(|&times| times == 1));
+        }
+    }
+}
+
+/// What takes seconds in teams of thousands ends at any look of a watcher, and is the same where nobody ends it.
+#[test]
+fn patterns_that_look_at_all_costs_are_watched() {
+    let machine = corecast_model::synthetic("package:2 numa:2 core:64").unwrap();
+    let (costs, root) = (machine.costs(), 3);
+    let slow = [
+        Pattern::Smelt,
+        Pattern::Mst,
+        Pattern::MstBinary,
+        Pattern::Bad,
+        Pattern::BadBinary,
+        Pattern::Dissemination { radix: 2 },
+    ];
+    for operation in Operation::ALL {
+        for pattern in slow {
+            let watched = |go_on: &mut dyn FnMut() -> ControlFlow<()>| {
+                plan_above_while(costs, pattern, operation, root, 0.0, go_on)
+            };
+            let mut looks = 0;
+            let found = watched(&mut || {
+                looks += 1;
+                ControlFlow::Continue(())
+            });
+            // Rounds are barriers only.
+            let Ok(found) = found else {
+                assert!(plan(costs, pattern, operation, RootChoice::Rank(root)).is_err());
+                continue;
+            };
+            let expected = plan(costs, pattern, operation, RootChoice::Rank(root)).unwrap();
+            assert_eq!(
+                found.unwrap().shape,
+                expected.shape,
+                "{operation} {pattern}"
+            );
+            assert!(looks > 2, "{operation} {pattern}: {looks} looks");
+            for end in [0, looks / 2, looks - 1] {
+                let mut left = end;
+                let cut = watched(&mut || match left {
+                    0 => ControlFlow::Break(()),
+                    _ => {
+                        left -= 1;
+                        ControlFlow::Continue(())
+                    }
+                });
+                let what = format!("{operation} {pattern}, look {end} of {looks}");
+                match cut.unwrap() {
+                    None => assert!(expected.rounds().is_none(), "{what}"),
+                    // What ends early is the bound.
+                    Some(cut) => {
+                        assert_eq!(cut.shape, expected.shape, "{what}");
+                        assert_eq!(cut.lower_bound, 0.0, "{what}");
+                    }
+                }
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "RANK", default_value = "auto")]
     pub(super) root: String,
 
-    /// Time for best and optimal, such as 5ms, 1s or 10min [default: 1s for best, 60s for optimal, none with --moves]
+    /// Time for best and optimal, such as 5ms, 1s or 10min; with --compare for all patterns of a machine together [default: 1s for best and --compare, 60s for optimal, none with --moves]
     #[arg(long, value_name = "TIME")]
     pub(super) budget: Option<String>,
 
