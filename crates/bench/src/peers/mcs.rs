@@ -62,11 +62,14 @@ mod tests {
     use crate::engine::Engine;
     use crate::{Entrant, Settings, Status, cpu_placement, race};
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
-    /// Whether a rank leaves a new barrier while `late` has not come. Each rank passes it once, so
+    /// How long ranks that must not leave are looked at.
+    const GLANCE: Duration = Duration::from_millis(20);
+
+    /// Whether a rank leaves a new barrier while `late` has not come, within so long. Each rank passes it once, so
     /// that no rank hangs in a broken barrier.
-    pub(super) fn left_early(barrier: &impl Engine, late: usize) -> bool {
+    pub(super) fn left_early(barrier: &impl Engine, late: usize, within: Duration) -> bool {
         let left = AtomicUsize::new(0);
         thread::scope(|scope| {
             for rank in (0..barrier.ranks()).filter(|&rank| rank != late) {
@@ -76,8 +79,12 @@ mod tests {
                     left.fetch_add(1, Ordering::Relaxed);
                 });
             }
-            thread::sleep(Duration::from_millis(20));
-            let early = left.load(Ordering::Relaxed) > 0;
+            let start = Instant::now();
+            let early = || left.load(Ordering::Relaxed) > 0;
+            while !early() && start.elapsed() < within {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let early = early();
             barrier.member(late).run(1);
             early
         })
@@ -87,8 +94,12 @@ mod tests {
     fn nobody_leaves_before_the_last_has_come() {
         for ranks in 2..=9 {
             for late in 0..ranks {
-                assert!(!left_early(&TreeBarrier::new(ranks, true), late));
-                assert!(!left_early(&DisseminationBarrier::new(ranks, true), late));
+                assert!(!left_early(&TreeBarrier::new(ranks, true), late, GLANCE));
+                assert!(!left_early(
+                    &DisseminationBarrier::new(ranks, true),
+                    late,
+                    GLANCE
+                ));
             }
         }
     }
