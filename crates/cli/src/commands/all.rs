@@ -14,7 +14,7 @@ use corecast_bench::{Progress, Settings, comparison, table};
 use corecast_model::Collective;
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile, ProfileEntry, RacedCandidate};
-use corecast_plan::{Operation, Plan, Shape};
+use corecast_plan::{Operation, Plan, Scope, Shape};
 use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -364,9 +364,18 @@ impl Found<'_> {
         };
         let d = decimals(plan.latency);
         let (latency, gap, unit) = (plan.latency, 100.0 * plan.gap, self.team.unit());
+        // The bound holds for these alone. The line has named the root, as a PU.
+        let space = Scope {
+            root: None,
+            ..plan.scope
+        };
+        let others = match plan.scope.root {
+            Some(_) => format!("{space} from this root"),
+            None => space.to_string(),
+        };
         let best = match plan.gap < 0.0005 {
-            true => "no plan is better by the model".to_owned(),
-            false => format!("a better plan could save at most {gap:.1} %"),
+            true => format!("no {others} is better by the model"),
+            false => format!("a better {others} could save at most {gap:.1} %"),
         };
         let model = match self.basis {
             CostBasis::Measured => format!("predicted {latency:.d$} {unit}, "),
