@@ -35,7 +35,7 @@
 pub use crate::process_stat::born;
 
 use crate::process_stat::life;
-use corecast_wire::fork::{ForkDetector, forked_since};
+use corecast_wire::fork::{ForkDetector, forked_since, without_forks};
 use corecast_wire::robust_list::{EndMark, RobustList};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
@@ -45,8 +45,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Pause between two looks at a process for which the kernel gives no descriptor.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -55,8 +55,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// noticed at once.
 const MARKS_EVERY: Duration = Duration::from_millis(50);
 
-/// Longest wait for the lock of the watch list. It is held for microseconds, except in a forked child whose parent
-/// held it at that moment.
+/// Longest wait for the watch list. It is locked for microseconds, except in a child that was forked past the C library's
+/// handlers at that moment.
 const LOCKED_MAX: Duration = Duration::from_secs(2);
 
 /// Why a process cannot be watched.
@@ -297,11 +297,12 @@ impl Drop for Keeping {
         if self.id == u64::MAX {
             return;
         }
-        let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
-        watch_list.kept.remove(&self.id);
-        if let Some(bell) = &watch_list.bell {
-            ring(bell);
-        }
+        with_own_list(|watch_list| {
+            watch_list.kept.remove(&self.id);
+            if let Some(bell) = &watch_list.bell {
+                ring(bell);
+            }
+        });
     }
 }
 
@@ -315,7 +316,15 @@ fn insert(
     pid: u32,
     add: impl FnOnce(&mut WatchList, u64),
 ) -> Result<(u64, ForkDetector), WatchError> {
-    let mut watch_list = lock().ok_or(WatchError::Forked { pid })?;
+    with_list(LOCKED_MAX, |watch_list| insert_in(watch_list, pid, add))
+        .ok_or(WatchError::Forked { pid })?
+}
+
+fn insert_in(
+    watch_list: &mut WatchList,
+    pid: u32,
+    add: impl FnOnce(&mut WatchList, u64),
+) -> Result<(u64, ForkDetector), WatchError> {
     let fork_detector = ForkDetector::now();
     if watch_list
         .fork_detector
@@ -332,11 +341,11 @@ fn insert(
     watch_list.fork_detector = Some(fork_detector);
     let id = watch_list.next;
     watch_list.next += 1;
-    add(&mut watch_list, id);
+    add(watch_list, id);
     match &watch_list.bell {
         Some(bell) => ring(bell),
         None => {
-            if let Err(source) = start(&mut watch_list) {
+            if let Err(source) = start(watch_list) {
                 watch_list.entries.remove(&id);
                 watch_list.kept.remove(&id);
                 return Err(WatchError::Resources { pid, source });
@@ -363,18 +372,18 @@ fn ring(bell: &OwnedFd) {
     let _ = rustix::io::write(bell, &1u64.to_ne_bytes());
 }
 
-/// The watch list, or `None` if it stays locked.
-fn lock() -> Option<MutexGuard<'static, WatchList>> {
-    let begin = Instant::now();
-    loop {
-        match WATCH_LIST.try_lock() {
-            Ok(watch_list) => return Some(watch_list),
-            // No callback runs under the lock, so a panic leaves nothing half written.
-            Err(TryLockError::Poisoned(watch_list)) => return Some(watch_list.into_inner()),
-            Err(TryLockError::WouldBlock) if begin.elapsed() > LOCKED_MAX => return None,
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(50)),
-        }
-    }
+/// Runs `body` with the watch list, while no thread forks: a child of `fork` never finds it locked. `None` if it stays
+/// locked for longer than `within`.
+fn with_list<R>(within: Duration, body: impl FnOnce(&mut WatchList) -> R) -> Option<R> {
+    without_forks(within, || {
+        // No callback runs under the lock, so a panic leaves nothing half written.
+        body(&mut WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner))
+    })
+}
+
+/// The same in the process whose list it is.
+fn with_own_list<R>(body: impl FnOnce(&mut WatchList) -> R) -> R {
+    with_list(Duration::MAX, body).expect("it waits for as long as it takes")
 }
 
 impl Drop for Watch {
@@ -386,12 +395,13 @@ impl Drop for Watch {
         if let Some(scheduler) = corecast_wire::simulated::scheduler() {
             return scheduler.unwatch(self.id);
         }
-        let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = watch_list.entries.remove(&self.id);
-        if let (Some(_), Some(bell)) = (&entry, &watch_list.bell) {
-            ring(bell);
-        }
-        drop(watch_list);
+        let entry = with_own_list(|watch_list| {
+            let entry = watch_list.entries.remove(&self.id);
+            if let (Some(_), Some(bell)) = (&entry, &watch_list.bell) {
+                ring(bell);
+            }
+            entry
+        });
         // What the callback holds may start or end watches when it is dropped, so the lock is released first.
         drop(entry);
     }
@@ -464,53 +474,74 @@ impl Marks {
 fn keep(bell: &OwnedFd) {
     let mut marks = Marks::default();
     loop {
-        let mut dead = Vec::new();
-        let mut watched = Vec::new();
-        let mut pause: Option<Duration> = None;
-        {
-            let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
-            marks.follow(&mut watch_list.kept);
-            let ended = |entry: &mut Entry| {
-                let marked = entry.mark.as_ref().is_some_and(EndMark::has_ended);
-                match entry.means {
-                    Means::Ended => true,
-                    Means::Look(pid, born) => marked || is_gone(pid, born),
-                    Means::Descriptor(_) | Means::Mark => marked,
-                }
-            };
-            dead.extend(watch_list.entries.extract_if(.., |_, entry| ended(entry)));
-            if watch_list.entries.is_empty() && watch_list.kept.is_empty() && dead.is_empty() {
-                // Invariant 1.
-                watch_list.bell = None;
-                return;
-            }
-            for (id, entry) in &watch_list.entries {
-                let look = match &entry.means {
-                    Means::Descriptor(descriptor) => {
-                        watched.push((*id, Arc::clone(descriptor)));
-                        None
-                    }
-                    Means::Look(..) => Some(LOOK_EVERY),
-                    Means::Ended | Means::Mark => None,
-                };
-                let looks = [look, entry.mark.as_ref().map(|_| MARKS_EVERY), pause];
-                pause = looks.into_iter().flatten().min();
-            }
-        }
-        if dead.is_empty() {
-            let ended = wait(bell, &watched, pause);
-            let mut watch_list = WATCH_LIST.lock().unwrap_or_else(PoisonError::into_inner);
-            dead.extend(
+        let Some(mut looked) = with_own_list(|watch_list| look(watch_list, &mut marks)) else {
+            return;
+        };
+        if looked.dead.is_empty() {
+            let ended = wait(bell, &looked.watched, looked.pause);
+            looked.dead = with_own_list(|watch_list| {
+                let ended = ended.into_iter();
                 ended
-                    .into_iter()
-                    .filter_map(|id| Some((id, watch_list.entries.remove(&id)?))),
-            );
+                    .filter_map(|id| Some((id, watch_list.entries.remove(&id)?)))
+                    .collect()
+            });
         }
-        for (_, entry) in dead {
+        for (_, entry) in looked.dead {
             // The panic hook has reported a panic; the other processes must still be watched.
             let _ = catch_unwind(AssertUnwindSafe(entry.on_death));
         }
     }
+}
+
+/// What the thread has found in the watch list.
+struct Looked {
+    /// The entries whose processes have ended, which are not in the list any more.
+    dead: Vec<(u64, Entry)>,
+    /// The descriptors by which the kernel tells that others have.
+    watched: Vec<(u64, Arc<OwnedFd>)>,
+    /// The time after which to look again.
+    pause: Option<Duration>,
+}
+
+/// Keeps the marks of the watch list and looks for ends. `None` if nothing is left to watch or to keep: the thread ends.
+fn look(watch_list: &mut WatchList, marks: &mut Marks) -> Option<Looked> {
+    marks.follow(&mut watch_list.kept);
+    let ended = |entry: &mut Entry| {
+        let marked = entry.mark.as_ref().is_some_and(EndMark::has_ended);
+        match entry.means {
+            Means::Ended => true,
+            Means::Look(pid, born) => marked || is_gone(pid, born),
+            Means::Descriptor(_) | Means::Mark => marked,
+        }
+    };
+    let dead: Vec<_> = watch_list
+        .entries
+        .extract_if(.., |_, entry| ended(entry))
+        .collect();
+    if watch_list.entries.is_empty() && watch_list.kept.is_empty() && dead.is_empty() {
+        // Invariant 1.
+        watch_list.bell = None;
+        return None;
+    }
+    let mut watched = Vec::new();
+    let mut pause: Option<Duration> = None;
+    for (id, entry) in &watch_list.entries {
+        let look = match &entry.means {
+            Means::Descriptor(descriptor) => {
+                watched.push((*id, Arc::clone(descriptor)));
+                None
+            }
+            Means::Look(..) => Some(LOOK_EVERY),
+            Means::Ended | Means::Mark => None,
+        };
+        let looks = [look, entry.mark.as_ref().map(|_| MARKS_EVERY), pause];
+        pause = looks.into_iter().flatten().min();
+    }
+    Some(Looked {
+        dead,
+        watched,
+        pause,
+    })
 }
 
 /// Sleeps until the bell rings, a process ends or it is time to look. Returns the entries whose processes have

@@ -12,7 +12,7 @@
 
 mod local_fd;
 
-pub use local_fd::LocalFd;
+pub use local_fd::{LocalFd, without_forks};
 
 use crate::sync::{AtomicU32, Ordering};
 use std::sync::OnceLock;

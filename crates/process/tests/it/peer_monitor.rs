@@ -234,3 +234,31 @@ fn what_is_no_process_number_is_refused() {
         assert!(error.to_string().contains(&pid.to_string()));
     }
 }
+
+/// The monitor's thread ends soon after the last watch, and may be about to when the process forks.
+#[test]
+fn a_forked_child_watches_whatever_the_parent_did_at_the_fork() {
+    by_itself(|| {
+        let watched = child();
+        let pid = watched.id();
+        // The more there is to look at, the longer the thread is at it.
+        let _all: Vec<_> = (0..200).map(|_| watch(pid, None, || ()).unwrap()).collect();
+        for round in 0..300 {
+            drop(watch(pid, None, || ()).unwrap());
+            // SAFETY: this thread holds no lock, and the child ends by `_exit` or its alarm.
+            let child = unsafe { libc::fork() };
+            assert!(child >= 0, "{}", std::io::Error::last_os_error());
+            if child == 0 {
+                // SAFETY: takes an integer; the default action of the signal ends the child.
+                unsafe { libc::alarm(WATCHDOG.as_secs() as u32) };
+                let watches = watch(pid, None, || ()).is_ok();
+                // SAFETY: ends the process at once.
+                unsafe { libc::_exit(i32::from(!watches)) }
+            }
+            let mut status = -1;
+            // SAFETY: waits for our own child and writes to our own integer.
+            let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert_eq!((ended, status), (child, 0), "round {round}");
+        }
+    });
+}

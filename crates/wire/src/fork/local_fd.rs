@@ -16,6 +16,7 @@ use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Once;
+use std::time::{Duration, Instant};
 
 /// The list, and its lock, which is one of the C library because a handler unlocks what another one has locked.
 struct List {
@@ -52,18 +53,58 @@ extern "C" fn close_in_child() {
     unlock();
 }
 
+/// Unlocks the list when it is dropped.
+struct Unlock;
+
+impl Drop for Unlock {
+    fn drop(&mut self) {
+        unlock();
+    }
+}
+
 /// Runs `body` with the list while no thread forks. `body` must not fork, and open no other [`LocalFd`].
 fn with_list<R>(body: impl FnOnce(&mut Vec<RawFd>) -> R) -> R {
-    struct Unlock;
-    impl Drop for Unlock {
-        fn drop(&mut self) {
-            unlock();
-        }
-    }
     lock();
     let _unlock = Unlock;
     // SAFETY: under the lock.
     body(unsafe { &mut *LIST.open.get() })
+}
+
+/// Lets `fork` take the lock, from the first call on.
+fn handle_forks() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handlers do what may be done around a fork: they lock, close and unlock. If there is no
+        // memory for them, children keep the descriptors, and may find locks held.
+        unsafe { libc::pthread_atfork(Some(lock), Some(unlock), Some(close_in_child)) };
+    });
+}
+
+/// Runs `body` while no thread of this process forks, so that no forked child finds locked what `body` locks. `body` must
+/// be short, must not fork or call this again, and must open and close no [`LocalFd`].
+///
+/// `None` if it cannot run within this time: this process was made without the C library's handlers (`_Fork`, a bare
+/// `clone`), while a thread of its parent ran a body.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::fork::without_forks;
+/// use std::time::Duration;
+/// assert_eq!(without_forks(Duration::MAX, || 1 + 1), Some(2));
+/// ```
+pub fn without_forks<R>(within: Duration, body: impl FnOnce() -> R) -> Option<R> {
+    handle_forks();
+    let begin = Instant::now();
+    // SAFETY: as in `lock`.
+    while unsafe { libc::pthread_mutex_trylock(LIST.lock.get()) } != 0 {
+        if begin.elapsed() > within {
+            return None;
+        }
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    let _unlock = Unlock;
+    Some(body())
 }
 
 /// A descriptor that forked children do not keep. In a child it is closed, and cannot be used.
@@ -91,12 +132,7 @@ impl LocalFd {
     ///
     /// Those of `open`.
     pub fn open<E>(open: impl FnOnce() -> Result<OwnedFd, E>) -> Result<Self, E> {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            // SAFETY: the handlers do what may be done around a fork: they lock, close and unlock. If there is no
-            // memory for them, children keep the descriptors.
-            unsafe { libc::pthread_atfork(Some(lock), Some(unlock), Some(close_in_child)) };
-        });
+        handle_forks();
         let fork_detector = ForkDetector::now();
         with_list(|list| {
             let fd = open()?;

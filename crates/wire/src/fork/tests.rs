@@ -1,6 +1,10 @@
 //! A child knows that it is a copy, by each of the two ways.
 
 use super::*;
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 
 /// Runs `body` in a forked child; whether it returned true there. The test is one of several
 /// threads, so `body` must neither allocate nor lock.
@@ -91,4 +95,28 @@ fn a_child_does_not_keep_a_local_descriptor() {
     assert!(is_open(number));
     drop(writer);
     assert_eq!(reader.read(&mut [0]).unwrap(), 0, "nobody else writes");
+}
+
+#[test]
+fn a_child_finds_nothing_locked_that_is_locked_without_forks() {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let (inside, is_inside) = channel();
+    let (forks, begins) = channel();
+    let thread = thread::spawn(move || {
+        without_forks(Duration::MAX, || {
+            let _locked = LOCK.lock().unwrap();
+            inside.send(()).unwrap();
+            begins.recv().unwrap();
+            // Past the moment at which the child would be made.
+            thread::sleep(Duration::from_millis(50));
+        })
+    });
+    is_inside.recv().unwrap();
+    forks.send(()).unwrap();
+    assert!(in_child(|| {
+        LOCK.try_lock().is_ok() && without_forks(Duration::ZERO, || ()).is_some()
+    }));
+    assert_eq!(thread.join().unwrap(), Some(()));
+    // Neither is anything locked in the parent.
+    assert_eq!(without_forks(Duration::ZERO, || 1), Some(1));
 }
