@@ -1,8 +1,8 @@
 //! Windows of a fabric that lends copies, as those of tests do.
 
-/// The methods of a [`Fabric`](crate::Fabric) that are about windows, for fabrics that are made of channels, as in tests. `Window<'w>`
-/// is `&'w mut [u8]`, and [`lend`](crate::Fabric::lend) gives away a copy, so that a rank never waits for its loans. The call
-/// of the macro stands within the `impl`.
+/// The methods of a [`Fabric`](crate::Fabric) that are about windows, for fabrics of tests. `Window<'w>` is `&'w mut [u8]`,
+/// and [`lend`](crate::Fabric::lend) gives away a copy or nothing, so that a rank never waits for its loans. The call of the
+/// macro stands within the `impl`.
 ///
 /// # Examples
 ///
@@ -18,6 +18,7 @@
 ///     type Error = Infallible;
 ///     type Window<'w> = &'w mut [u8];
 ///     corecast_wire::windows_lent_as_copies!();
+/// #   fn flush(&mut self) -> Result<(), Infallible> { Ok(()) }
 /// #   fn rank(&self) -> usize { 0 }
 /// #   fn size(&self) -> usize { 1 }
 /// #   fn notify(&mut self, _: usize) -> Result<(), Infallible> { unreachable!() }
@@ -80,10 +81,6 @@ macro_rules! windows_lent_as_copies {
             range: ::std::ops::Range<usize>,
         ) -> Result<&'b mut [u8], Self::Error> {
             Ok(&mut window[range])
-        }
-
-        fn flush(&mut self) -> Result<(), Self::Error> {
-            Ok(())
         }
     };
 }

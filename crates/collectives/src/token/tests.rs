@@ -39,6 +39,8 @@ impl Fabric for Recorder {
     type Error = Infallible;
     type Window<'w> = &'w mut [u8];
 
+    corecast_wire::windows_lent_as_copies!();
+
     fn rank(&self) -> usize {
         self.rank
     }
@@ -80,37 +82,6 @@ impl Fabric for Recorder {
     fn flush(&mut self) -> Result<(), Infallible> {
         self.acts.push(Act::Flush);
         Ok(())
-    }
-
-    fn with_window<R>(
-        &mut self,
-        data: &mut [u8],
-        _: usize,
-        _: bool,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        body(self, &mut { data })
-    }
-
-    fn with_window_to_read<R>(
-        &mut self,
-        data: &[u8],
-        _: usize,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        body(self, &mut &mut data.to_vec()[..])
-    }
-
-    fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8] {
-        &window[range]
-    }
-
-    fn view_mut<'b>(
-        &mut self,
-        window: &'b mut Self::Window<'_>,
-        range: Range<usize>,
-    ) -> Result<&'b mut [u8], Infallible> {
-        Ok(&mut window[range])
     }
 
     fn send(&mut self, _: usize, _: &[u8]) -> Result<(), Infallible> {
