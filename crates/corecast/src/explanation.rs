@@ -5,7 +5,7 @@ use std::fmt;
 use corecast_collectives::barrier;
 use corecast_machine::CpuList;
 use corecast_model::Unit;
-use corecast_plan::{Operation, Scope, Space};
+use corecast_plan::{Operation, Scope, Space, plan};
 use serde::Serialize;
 
 use crate::choose::{Candidate, Choice, DecidedBy, latency};
@@ -175,11 +175,7 @@ fn room(chosen: &Chosen) -> String {
     };
     let root = chosen.bound_root;
     let others = Scope { space, root };
-    if gap < 0.0005 {
-        return format!("; no {others} is better by the model");
-    }
-    let most = 100.0 * gap;
-    format!("; a better {others} could save at most {most:.1} %")
+    format!("; {}", plan::room(gap, &others.to_string()))
 }
 
 /// Runners-up that the text for people shows.

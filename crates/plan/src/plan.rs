@@ -7,7 +7,7 @@ mod scope;
 
 pub use error::PlanError;
 pub use given::plan_above_while;
-pub use scope::{Scope, Space};
+pub use scope::{Scope, Space, room};
 
 use std::ops::ControlFlow;
 

@@ -14,6 +14,7 @@ use corecast_bench::{Progress, Settings, comparison, table};
 use corecast_model::Collective;
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile, ProfileEntry, RacedCandidate};
+use corecast_plan::plan::room;
 use corecast_plan::{Operation, Plan, Scope, Shape};
 use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
@@ -363,7 +364,7 @@ impl Found<'_> {
             _ => format!(" with root PU {}", self.team.threads[plan.root]),
         };
         let d = decimals(plan.latency);
-        let (latency, gap, unit) = (plan.latency, 100.0 * plan.gap, self.team.unit());
+        let (latency, unit) = (plan.latency, self.team.unit());
         // The bound holds for these alone. The line has named the root, as a PU.
         let space = Scope {
             root: None,
@@ -373,10 +374,7 @@ impl Found<'_> {
             Some(_) => format!("{space} from this root"),
             None => space.to_string(),
         };
-        let best = match plan.gap < 0.0005 {
-            true => format!("no {others} is better by the model"),
-            false => format!("a better {others} could save at most {gap:.1} %"),
-        };
+        let best = room(plan.gap, &others);
         let model = match self.basis {
             CostBasis::Measured => format!("predicted {latency:.d$} {unit}, "),
             // Times from costs of another machine are not shown.

@@ -101,6 +101,24 @@ impl Scope {
     }
 }
 
+/// Returns what a gap, a share of a schedule's latency, says of `others`, the kind of schedule that it holds for: that none
+/// of them is better, or what one could save.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::plan::room;
+/// assert_eq!(room(0.0, "tree"), "no tree is better by the model");
+/// assert_eq!(room(0.083, "tree"), "a better tree could save at most 8.3 %");
+/// ```
+#[must_use]
+pub fn room(gap: f64, others: &str) -> String {
+    match gap < 0.0005 {
+        true => format!("no {others} is better by the model"),
+        false => format!("a better {others} could save at most {:.1} %", 100.0 * gap),
+    }
+}
+
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.rooted(self.space.one()))
