@@ -2,7 +2,6 @@
 
 use super::objects::{Code, is_ours};
 use super::runtime;
-use crate::record::FOLDER;
 use corecast::debug::{Level, say};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,11 +22,16 @@ pub(crate) fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Whether waits are recorded, which [`FOLDER`] asks for.
+/// Whether waits are recorded.
 #[inline(always)]
 pub(crate) fn records_waits() -> bool {
     // Relaxed: set before the program starts.
     RECORDS_WAITS.load(Ordering::Relaxed)
+}
+
+/// Has waits recorded from now on. It is called before the program starts.
+pub(crate) fn record_waits() {
+    RECORDS_WAITS.store(true, Ordering::Relaxed);
 }
 
 /// Decides whether barriers are replaced, and returns [`is_on`]. The loader calls it before the program starts.
@@ -37,11 +41,6 @@ pub(crate) fn begin() -> bool {
         return false;
     }
     IS_ON.store(true, Ordering::Relaxed);
-    let folder = std::env::var_os(FOLDER);
-    RECORDS_WAITS.store(
-        folder.is_some_and(|folder| !folder.is_empty()),
-        Ordering::Relaxed,
-    );
     // SAFETY: plain data, for which zeros are valid.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set is as long as is said.

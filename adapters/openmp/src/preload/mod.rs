@@ -24,9 +24,7 @@ static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
     if init::begin() {
-        if init::records_waits() {
-            waits::begin();
-        }
+        waits::begin();
         // SAFETY: a function of this library, which is never unloaded.
         unsafe { libc::atexit(at_end) };
     }

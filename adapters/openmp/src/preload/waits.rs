@@ -5,6 +5,7 @@
 //! place for each of two barriers in a row, so no time is overwritten before all threads have read it: a thread that
 //! arrives at the next barrier but one knows that all have arrived at the next one, and so have read.
 
+use super::init;
 use super::objects::{self, Code, is_ours, locked};
 use crate::record::{FOLDER, Kind, Object, Record, SCHEMA, Sums, Wait};
 use corecast::debug::{Level, say};
@@ -26,14 +27,16 @@ struct Start {
     clock: Instant,
 }
 
-/// Begins the record. It is called before the program starts, and only if [`FOLDER`] is set.
+/// Begins the record if [`FOLDER`] is set. It is called before the program starts.
 pub(crate) fn begin() {
-    let folder = std::env::var_os(FOLDER).unwrap_or_default();
-    let _ = STARTED.set(Start {
-        folder: folder.into(),
-        process: std::process::id(),
-        clock: Instant::now(),
-    });
+    if let Some(folder) = std::env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
+        let _ = STARTED.set(Start {
+            folder: folder.into(),
+            process: std::process::id(),
+            clock: Instant::now(),
+        });
+        init::record_waits();
+    }
 }
 
 /// Nanoseconds since the start, on a clock that all threads share.
