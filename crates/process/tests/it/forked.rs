@@ -4,7 +4,7 @@
 //! Each test has a process of its own: a lock that a thread of another test held while this one forks
 //! would stay locked in the copy.
 
-use crate::own_process::{WATCHDOG, by_itself};
+use crate::own_process::{WATCHDOG, by_itself, in_fork};
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Plans, PlansError};
 use corecast_plan::Pattern;
@@ -16,27 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 fn plans() -> Result<Plans, PlansError> {
     let machine = corecast_model::synthetic("core:2").unwrap();
     Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
-}
-
-/// Runs `body` in a forked process; returns whether `body` returned `true`.
-fn in_fork(body: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child has this thread alone; `body` and what follows take no lock that another
-    // thread may have held, and it ends by `_exit`.
-    match unsafe { libc::fork() } {
-        0 => {
-            let code = i32::from(!body());
-            // SAFETY: ends the process at once.
-            unsafe { libc::_exit(code) }
-        }
-        child => {
-            assert!(child > 0, "{}", std::io::Error::last_os_error());
-            let mut status = 0;
-            // SAFETY: our child, and a place for its status.
-            let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
-            assert_eq!(waited, child);
-            libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
-        }
-    }
 }
 
 fn forks_in_the_middle(member: &mut Member) {

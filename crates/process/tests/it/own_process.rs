@@ -47,3 +47,26 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
+
+/// Runs `body` in a forked process, which a watchdog ends; returns whether `body` returned `true`.
+pub(crate) fn in_fork(body: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child has this thread alone; `body` and what follows take no lock that another
+    // thread may have held, and it ends by `_exit`.
+    match unsafe { libc::fork() } {
+        0 => {
+            // SAFETY: takes an integer; the default action of the signal ends the child.
+            unsafe { libc::alarm(WATCHDOG.as_secs() as u32) };
+            let code = i32::from(!body());
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(code) }
+        }
+        child => {
+            assert!(child > 0, "{}", std::io::Error::last_os_error());
+            let mut status = 0;
+            // SAFETY: our child, and a place for its status.
+            let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert_eq!(waited, child);
+            libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+        }
+    }
+}

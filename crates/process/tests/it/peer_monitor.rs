@@ -1,6 +1,6 @@
 //! The peer monitor, with real processes that are killed at any point.
 
-use crate::own_process::{WATCHDOG, by_itself, eventually};
+use crate::own_process::{WATCHDOG, by_itself, eventually, in_fork};
 use corecast_process::peer_monitor::{WatchError, born, watch};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -245,20 +245,7 @@ fn a_forked_child_watches_whatever_the_parent_did_at_the_fork() {
         let _all: Vec<_> = (0..200).map(|_| watch(pid, None, || ()).unwrap()).collect();
         for round in 0..300 {
             drop(watch(pid, None, || ()).unwrap());
-            // SAFETY: this thread holds no lock, and the child ends by `_exit` or its alarm.
-            let child = unsafe { libc::fork() };
-            assert!(child >= 0, "{}", std::io::Error::last_os_error());
-            if child == 0 {
-                // SAFETY: takes an integer; the default action of the signal ends the child.
-                unsafe { libc::alarm(WATCHDOG.as_secs() as u32) };
-                let watches = watch(pid, None, || ()).is_ok();
-                // SAFETY: ends the process at once.
-                unsafe { libc::_exit(i32::from(!watches)) }
-            }
-            let mut status = -1;
-            // SAFETY: waits for our own child and writes to our own integer.
-            let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
-            assert_eq!((ended, status), (child, 0), "round {round}");
+            assert!(in_fork(|| watch(pid, None, || ()).is_ok()), "round {round}");
         }
     });
 }

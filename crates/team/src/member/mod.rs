@@ -186,6 +186,8 @@ impl Member {
 /// A blocking operation that may panic, in its operator or in a check of its arguments. The member may catch the panic and
 /// go on, but its part of the operation is lost, so the team fails, as for operations in flight: else others would wait for
 /// this member for as long as it does nothing else.
+///
+/// It is no closure around the operation: in one, panics of checks would not name the call site of the user.
 struct Amid<'m>(&'m mut Member);
 
 impl Amid<'_> {
