@@ -16,7 +16,10 @@ fn member() {
         let sum = member
             .allreduce_value(member.rank() + 1, |a, b| a + b)
             .unwrap();
+        // Rank 1 has this when all have the sum. A team that has failed would end an allreduce that is late.
+        let told = member.reduce_value(1, 0, |a, b| a + b);
         if dies && member.rank() == 1 {
+            told.unwrap();
             std::process::exit(3);
         }
         let barrier = member.barrier();
