@@ -225,6 +225,7 @@ fn register(head: *const libc::c_void, bytes: usize) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::Segment;
+    use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
     fn marks(count: usize) -> Vec<EndMark> {
         let segment = Segment::new(count * size_of::<Words>(), None).unwrap();
@@ -236,6 +237,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_thread_marks_what_it_keeps() {
+        static LEFT: AtomicPtr<RobustList> = AtomicPtr::new(std::ptr::null_mut());
         let marks = marks(5);
         let theirs = marks.clone();
         let thread = std::thread::spawn(move || {
@@ -248,8 +250,8 @@ mod tests {
             assert!(list.keeps(1) && !list.keeps(2));
             list.add(9, theirs[2].clone());
             assert!(theirs[1].is_known() && !theirs[1].has_ended());
-            // As if the thread were killed: nothing is dropped.
-            std::mem::forget(list);
+            // As if the thread were killed: nothing is dropped. A checker of leaks finds it reachable.
+            LEFT.store(Box::into_raw(Box::new(list)), Relaxed);
         });
         thread.join().unwrap();
         // A thread is joined when its memory can be freed, which the kernel tells after it has gone through the list.
