@@ -208,10 +208,16 @@ fn every_algorithm_gives_what_one_loop_gives() {
                                 let (call, rank) = (job.call(), fabric.rank);
                                 let mut context = job.context(fabric);
                                 let sum = Bytes::new(|_| ());
-                                let (got, ran) = record::recorded(|| job.run(&mut context, &sum));
-                                let got = got.unwrap();
-                                let first = (ran[0].collective, ran[0].name);
-                                assert_eq!(first, (call.collective, &call.algorithm[..]));
+                                let mut run = || job.run(&mut context, &sum).unwrap();
+                                // Other builds record nothing.
+                                let got = if cfg!(debug_assertions) {
+                                    let (got, ran) = record::recorded(run);
+                                    let first = (ran[0].collective, ran[0].name);
+                                    assert_eq!(first, (call.collective, &call.algorithm[..]));
+                                    got
+                                } else {
+                                    run()
+                                };
                                 assert_eq!(
                                     got,
                                     job.expected(rank),
