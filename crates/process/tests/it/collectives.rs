@@ -1,6 +1,7 @@
 //! Every collective with every algorithm, team size up to nine, root and threshold of length against a
 //! naive reference; operators that are not commutative, and rounded sums whose bits must not change.
 
+use crate::periodic::{PERIOD, repeated};
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
     Algorithms, Parts, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, pipeline,
@@ -34,11 +35,11 @@ fn team(n: usize, pattern: Pattern, algorithms: Algorithms, deterministic: bool)
 fn given(rank: usize, to: usize, len: usize) -> Vec<u64> {
     let seed = (rank * 100 + to) as u64;
     let value = |index: usize| seed << 40 | (index as u64).wrapping_mul(0x9E37_79B9);
-    (0..len).map(value).collect()
+    repeated((0..len.min(PERIOD)).map(value).collect(), len)
 }
 
 fn joined(parts: impl Iterator<Item = Vec<u64>>) -> Vec<u64> {
-    parts.flatten().collect()
+    parts.collect::<Vec<_>>().concat()
 }
 
 /// The default, and each algorithm of one collective.
@@ -160,27 +161,29 @@ fn then(f: Map, g: Map) -> Map {
 
 fn maps(rank: usize, len: usize) -> Vec<Map> {
     let value = |index: usize| [(rank * 2 + 3 + index) as u64, (rank + 1) as u64];
-    (0..len).map(value).collect()
+    repeated((0..len.min(PERIOD)).map(value).collect(), len)
 }
 
 /// The reference of all reductions: the maps of `ranks`, composed in rank order.
 fn composed(ranks: std::ops::Range<usize>, len: usize) -> Vec<Map> {
-    let mut ranks = ranks.map(|rank| maps(rank, len));
+    let mut ranks = ranks.map(|rank| maps(rank, len.min(PERIOD)));
     let mut sum = ranks.next().unwrap();
     for with in ranks {
         sum.iter_mut().zip(with).for_each(|(f, g)| *f = then(*f, g));
     }
-    sum
+    repeated(sum, len)
 }
 
 fn sums(n: usize, len: usize) -> Vec<u64> {
-    let values = (0..n).map(|rank| given(rank, 0, len));
-    values.fold(vec![0; len], |mut sum, with| {
+    let period = len.min(PERIOD);
+    let values = (0..n).map(|rank| given(rank, 0, period));
+    let sum = values.fold(vec![0; period], |mut sum: Vec<u64>, with| {
         sum.iter_mut()
             .zip(with)
             .for_each(|(a, b)| *a = a.wrapping_add(b));
         sum
-    })
+    });
+    repeated(sum, len)
 }
 
 #[test]

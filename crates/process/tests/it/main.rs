@@ -24,6 +24,7 @@ mod other_fabric;
 mod overlap;
 mod own_process;
 mod peer_monitor;
+mod periodic;
 mod processes;
 mod programs;
 mod rendezvous;

@@ -8,6 +8,11 @@ use corecast_wire::fiber::{self, Look, Stacks};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
+thread_local! {
+    /// The stacks of the thread's last record.
+    static KEPT: RefCell<Stacks> = RefCell::default();
+}
+
 /// The lines of a run, and what its ranks have done to them so far.
 ///
 /// A rank says what it does by [`write`](Self::write), [`add`](Self::add), [`copy`](Self::copy) and
@@ -176,10 +181,15 @@ impl Recorder {
     ///
     /// # Cost
     ///
-    /// A stack of 128 KiB for each rank, of which pages are used as needed; linear in the number of acts.
+    /// A stack of 128 KiB for each rank, of which pages are used as needed and which the thread keeps for its next record;
+    /// linear in the number of acts.
     pub fn run(&self, body: impl Fn(usize)) -> Result<(), Stuck> {
         let ranks = self.waits.borrow().len();
-        let mut stacks = Stacks::new(ranks).map_err(|error| Stuck::Stacks(error.to_string()))?;
+        // Mapping and unmapping them would be half of what a small record takes.
+        let mut stacks = KEPT.take();
+        if stacks.count() < ranks {
+            stacks = Stacks::new(ranks).map_err(|error| Stuck::Stacks(error.to_string()))?;
+        }
         let ended = Cell::new(0);
         fiber::scope(&mut stacks, |fibers| {
             for rank in 0..ranks {
@@ -196,6 +206,7 @@ impl Recorder {
                 }
             }
         });
+        KEPT.set(stacks);
         if ended.get() == ranks {
             return Ok(());
         }

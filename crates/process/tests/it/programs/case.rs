@@ -4,6 +4,7 @@
 use super::draw::{Of, Step, What, typed};
 use super::element::{By, Element, Fold, add, bytewise, then};
 use super::mixed;
+use crate::periodic::{PERIOD, repeated};
 use corecast_collectives::Parts;
 use corecast_team::{Failure, Member, Overlap, Request};
 use std::ops::Range;
@@ -113,23 +114,27 @@ struct Typed<T: Element> {
     operator: By<T>,
 }
 
-/// The data of `rank`, for rank `to` if that matters. Random bytes, filled at once: most of what a program computes is
-/// this.
-fn data<T: Element>(step: &Step, rank: usize, to: usize, len: usize) -> Vec<T> {
+/// The first elements of what `rank` has, for rank `to` if that matters: random bytes.
+fn period<T: Element>(step: &Step, rank: usize, to: usize, len: usize) -> Vec<T> {
     let mut rng = fastrand::Rng::with_seed(mixed(&[step.seed, rank as u64, to as u64]));
-    let mut data = vec![T::zeroed(); len];
-    rng.fill(bytemuck::cast_slice_mut(&mut data));
-    data
+    let mut period = vec![T::zeroed(); len.min(PERIOD)];
+    rng.fill(bytemuck::cast_slice_mut(&mut period));
+    period
+}
+
+/// The data of `rank`, for rank `to` if that matters.
+fn data<T: Element>(step: &Step, rank: usize, to: usize, len: usize) -> Vec<T> {
+    repeated(period(step, rank, to, len), len)
 }
 
 /// The arrays of `ranks`, combined in a loop.
 fn folded<T: Element>(step: &Step, mut ranks: Range<usize>, len: usize, fold: Fold) -> Vec<T> {
     let mut sum = match ranks.next() {
-        Some(first) => data(step, first, 0, len),
+        Some(first) => period(step, first, 0, len),
         None => return Vec::new(),
     };
     for rank in ranks {
-        let with: Vec<T> = data(step, rank, 0, len);
+        let with: Vec<T> = period(step, rank, 0, len);
         let bytes = (
             bytemuck::cast_slice_mut(&mut sum),
             bytemuck::cast_slice(&with),
@@ -138,15 +143,13 @@ fn folded<T: Element>(step: &Step, mut ranks: Range<usize>, len: usize, fold: Fo
             Fold::Bytes => bytewise(bytes.0, bytes.1, add),
             Fold::Then => bytewise(bytes.0, bytes.1, then),
             _ => {
-                let mut at = 0;
-                while at < len {
-                    sum[at] = T::one(fold, sum[at], with[at]);
-                    at += 1;
+                for (sum, &with) in sum.iter_mut().zip(&with) {
+                    *sum = T::one(fold, *sum, with);
                 }
             }
         }
     }
-    sum
+    repeated(sum, len)
 }
 
 impl<T: Element> Typed<T> {
