@@ -134,7 +134,7 @@ fn plans_stand_beside_what_models_say() {
         assert!(time("simulated") > 0.0, "{chosen}");
         assert!(time("t_min") <= time("t_max"), "{chosen}");
     }
-    let text = corecast_in(cache.path(), &some).text();
+    let text = corecast_in(cache.path(), &[&some[..], &["--op", "barrier"]].concat()).text();
     assert!(text.contains("T_min  T_max  simulated"), "{text}");
     // Without measured costs there are no forecasts.
     let json = corecast_in(cache.path(), &["explain", "--json"]).json();

@@ -1,6 +1,7 @@
 //! The cluster tree: binary between NUMA nodes, sequential inside (Smelt §2.4, after HMPI).
 
 use crate::tree::Tree;
+use std::collections::BTreeMap;
 
 /// A leader for each NUMA node; a binary tree over the leaders; each leader serves the leaders
 /// below it first and then the other members of its node in rank order.
@@ -22,7 +23,8 @@ pub fn cluster(numa: &[u32], root: usize) -> Tree {
     let n = numa.len();
     assert!(root < n, "root {root} is outside of a team of {n}");
     let mut leaders = vec![root];
-    let mut leader_of = std::collections::BTreeMap::from([(numa[root], root)]);
+    let mut leader_of = BTreeMap::new();
+    leader_of.insert(numa[root], root);
     for (rank, &node) in numa.iter().enumerate() {
         leader_of.entry(node).or_insert_with(|| {
             leaders.push(rank);
