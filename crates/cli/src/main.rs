@@ -63,6 +63,8 @@ enum Command {
     Plan(commands::plan::PlanArgs),
     /// Say which plan would run, and why
     Explain(commands::explain::ExplainArgs),
+    /// Draw what the ranks of a collective do to lines, with the critical path and the bounds of its time
+    Graph(commands::graph::GraphArgs),
     /// Predict a collective: run it on a simulated machine
     Sim(commands::sim::SimArgs),
     /// Race Corecast's barriers against others on this machine
@@ -141,6 +143,7 @@ fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Probe(args)) => commands::probe::run(&cli.global, args),
         Some(Command::Plan(args)) => commands::plan::run(&cli.global, args),
         Some(Command::Explain(args)) => commands::explain::run(&cli.global, args),
+        Some(Command::Graph(args)) => commands::graph::run(&cli.global, args),
         Some(Command::Sim(args)) => commands::sim::run(&cli.global, args),
         Some(Command::Bench(args)) => commands::bench::run(&cli.global, args),
         Some(Command::Tune(args)) => commands::tune::run(&cli.global, args),

@@ -25,6 +25,20 @@ pub(crate) fn check_ranks(option: &str, ranks: usize) -> Result<()> {
     Ok(())
 }
 
+/// The rank among `n` that `--root` names; `None` for the plan's choice.
+///
+/// # Errors
+///
+/// `text` is neither a rank nor auto.
+pub(crate) fn rank_or_auto(text: &str, n: usize) -> Result<Option<usize>> {
+    if text == "auto" {
+        return Ok(None);
+    }
+    let rank = text.parse().ok().filter(|&rank: &usize| rank < n);
+    let refused = || format!("--root {text:?}: a rank below {n} or auto is needed");
+    Ok(Some(rank.with_context(refused)?))
+}
+
 /// The options that name a team.
 #[derive(Debug, Args)]
 pub(crate) struct TeamArgs {

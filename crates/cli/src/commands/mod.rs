@@ -4,6 +4,7 @@ pub(crate) mod all;
 pub(crate) mod bench;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod graph;
 pub(crate) mod install_docs;
 pub(crate) mod plan;
 pub(crate) mod probe;

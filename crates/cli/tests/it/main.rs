@@ -9,6 +9,7 @@ mod doctor;
 mod errors;
 mod explain;
 mod explain_at_size;
+mod graph;
 mod install_docs;
 mod interrupt;
 mod plan;

@@ -1,6 +1,6 @@
 //! Arguments of `corecast sim`.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use corecast_sim::drive::{self, Collective};
 use corecast_sim::engine::RunOptions;
@@ -112,21 +112,6 @@ impl SimArgs {
             bail!("--timeline and --svg both to \"-\": standard output takes one of them");
         }
         Ok((collective, size))
-    }
-
-    /// The root among `n` ranks; `None` for the plan's choice.
-    ///
-    /// # Errors
-    ///
-    /// The argument is neither a rank nor auto.
-    pub(super) fn root(&self, n: usize) -> Result<Option<usize>> {
-        let text = &self.root;
-        if text == "auto" {
-            return Ok(None);
-        }
-        let rank = text.parse().ok().filter(|&rank: &usize| rank < n);
-        let refused = || format!("--root {text:?}: a rank below {n} or auto is needed");
-        Ok(Some(rank.with_context(refused)?))
     }
 
     /// The settings of the simulated call: warm-up, skew, jitter, and whether it is traced.

@@ -16,6 +16,7 @@ use super::place::Place;
 
 use crate::options::Global;
 use crate::output;
+use crate::team;
 use corecast_tune::forecast::job;
 
 #[derive(Debug, Serialize)]
@@ -77,7 +78,7 @@ fn row(
     size: usize,
 ) -> Result<Row> {
     let place = Place::open(Some(machine), args.threads.as_deref())?;
-    let root = args.root(place.cores.len())?;
+    let root = team::rank_or_auto(&args.root, place.cores.len())?;
     let mut latency = BTreeMap::new();
     for &pattern in patterns {
         let plans = place.plans(pattern, root)?;

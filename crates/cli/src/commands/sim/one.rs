@@ -16,6 +16,7 @@ use super::args::SimArgs;
 use super::place::Place;
 use crate::options::Global;
 use crate::output;
+use crate::team;
 use corecast_tune::forecast::job;
 
 /// The output of `--json`.
@@ -63,7 +64,7 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     ])?;
     let pattern = args.pattern.parse::<Pattern>()?;
     let place = Place::open(global.machine.as_deref(), args.threads.as_deref())?;
-    let root = args.root(place.cores.len())?;
+    let root = team::rank_or_auto(&args.root, place.cores.len())?;
     let plans = place.plans(pattern, root)?;
     let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
     let (root, algorithm) = (job.call().root, job.call().algorithm.as_str());
