@@ -95,7 +95,7 @@ fn a_broadcast_of_many_lines_is_driven_by_the_copy() {
             equal(found.t_max, by_copies.max(by_flags), &what);
             let found = bounds(&graph, &tables::xeon_phi(n), &CostRules::default());
             let copy = match n {
-                2 => 1521.0 + 76.0 * lines as f64 - 1096.0 / lines as f64,
+                2 => phi::t_m(lines),
                 _ => phi::t_c(n - 1) + 76.0 * lines as f64,
             };
             let flags = (others + 1.0) * phi::R_I + 2.0 * phi::R_R;

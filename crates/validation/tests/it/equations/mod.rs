@@ -1,4 +1,4 @@
-//! CLa's Equations 6 to 35: compares the formulas, which are written only here, with the bounds of graphs.
+//! CLa's Equations 2 to 35: compares the formulas, which are written only here, with the bounds of graphs.
 //!
 //! Algorithms are the paper's pseudo-code in its own primitives (Figures 4, 8, 10, 12 and 16), or the collectives
 //! themselves. docs/symbolic.md has a table of the equations that hold, and of the rules by which they do.
@@ -26,6 +26,11 @@ mod phi {
     /// Equation 2.
     pub(crate) fn t_c(n: usize) -> f64 {
         320.5 + 56.2 * n as f64
+    }
+
+    /// Equation 5.
+    pub(crate) fn t_m(lines: usize) -> f64 {
+        1521.0 + 76.0 * lines as f64 - 1096.0 / lines as f64
     }
 }
 

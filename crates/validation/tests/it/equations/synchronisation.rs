@@ -5,7 +5,8 @@ use corecast_collectives::barrier::GroupSchedule;
 use corecast_collectives::groups::Groups;
 use corecast_plan::groups::Grouped;
 use corecast_sim::symbolic::{
-    AdditionOverlap, CopyTime, CostRules, Crossings, Graph, Lying, Polls, Stealing, record,
+    AccessCosts, AdditionOverlap, CopyTime, CostRules, Crossings, Graph, Lying, Placement, Polls,
+    Stealing, record,
 };
 use corecast_validation::published::Sharing::{DifferentLines, SameLine};
 use corecast_validation::published::{many_to_one, one_to_many};
@@ -312,5 +313,31 @@ fn the_flat_barrier_is_many_to_one_and_one_to_many() {
         );
         // There is one crowd, and one edge from it to each wait.
         assert_eq!(graph.edge_counts(), [n, 2 * (n - 1), n - 2, 0]);
+    }
+}
+
+/// Equation 3, with the parameters of Table 2: readers of one line, by where their buffers lie. Where the line comes from
+/// memory the first readers take less.
+#[test]
+fn equations_2_and_3_contention() {
+    let of = |base: f64, slope: f64, saved: f64| move |n: f64| base + slope * n - saved / n;
+    let formulas: [&dyn Fn(f64) -> f64; 4] = [
+        &of(320.5, 56.2, 0.0),
+        &of(604.4, 57.6, 0.0),
+        &of(863.6, 23.9, 667.4),
+        &of(1202.0, 23.4, 695.8),
+    ];
+    for ((.., contention), formula) in tables::XEON_PHI_CONTENTION.into_iter().zip(formulas) {
+        let costs = AccessCosts {
+            contention: Some(contention),
+            ..tables::XEON_PHI
+        };
+        for n in 2..RANKS_MAX {
+            let placement = Placement::of_packages(costs, &vec![0; n + 1]);
+            let graph = one_to_many(n, SameLine);
+            let found = bounds(&graph, &placement, &CostRules::default());
+            let what = format!("{contention:?}, {n} readers");
+            equal(found.t_min, phi::R_I + formula(n as f64), &what);
+        }
     }
 }

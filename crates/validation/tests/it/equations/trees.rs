@@ -82,6 +82,10 @@ fn equation_32_broadcast() {
         let level =
             |k: usize| (phi::R_I + phi::t_c(k)) + phi::R_L + (phi::R_I + k as f64 * phi::R_R);
         equal(found.t_min, phi::R_L + by_levels(&tree, 0, &level), &what);
+        let level = |k: usize| {
+            (phi::R_I + k as f64 * phi::R_R) + phi::R_L + (phi::R_I + 2.0 * k as f64 * phi::R_R)
+        };
+        equal(found.t_max, phi::R_L + by_levels(&tree, 0, &level), &what);
     }
 }
 
@@ -98,6 +102,21 @@ fn equations_33_and_34_reduction() {
         equal(found.t_min, by_levels(&tree, 0, &least) + R_I, &what);
         let level = |k: usize| most(k) + R_I;
         equal(found.t_max, by_levels(&tree, 0, &level), &what);
+    }
+}
+
+/// On Xeon Phi "we modify the model to introduce contention in the T_o2m synchronization" (§5.1).
+#[test]
+fn equations_33_and_34_reduction_on_xeon_phi() {
+    for tree in trees() {
+        let graph = published::reduction(&tree, None);
+        let what = format!("{tree:?}");
+        let found = bounds(&graph, &tables::xeon_phi(tree.len()), &CostRules::default());
+        let rest = |reads: usize| phi::R_I + 2.0 * (reads as f64 * phi::R_R + phi::R_L);
+        let least = |k: usize| rest(k + 1) - phi::R_R + phi::t_c(k);
+        equal(found.t_min, by_levels(&tree, 0, &least) + phi::R_I, &what);
+        let most = |k: usize| rest(2 * k + 1) + phi::R_I;
+        equal(found.t_max, by_levels(&tree, 0, &most), &what);
     }
 }
 
@@ -165,6 +184,25 @@ fn equation_35_binomial_reduction() {
                 equal(found.t_min, published - (stages(n) - 1.0) * R_R, &what);
             }
             assert!(found.t_min <= stages(n) * stage + 1e-9, "{what}");
+        }
+    }
+}
+
+/// On Xeon Phi the lines are those of Equation 5, and two ranks never copy from one.
+#[test]
+fn equation_35_binomial_reduction_on_xeon_phi() {
+    for lines in [2, 8, 64, 128] {
+        let stage = 2.0 * (phi::R_I + phi::R_R) + phi::t_m(lines);
+        for n in 2..=RANKS_MAX {
+            let mut children = vec![Vec::new(); n];
+            let members: Vec<usize> = (0..n).collect();
+            binomial(&mut children, &members);
+            let graph = long_reduction(&Tree::from_children(0, children).unwrap(), lines);
+            let found = bounds(&graph, &tables::xeon_phi(n), &CostRules::default());
+            let ready = if n.is_power_of_two() { 0.0 } else { phi::R_I };
+            let heard_once = (stages(n) - 1.0) * phi::R_R;
+            let what = format!("{n} ranks, {lines} lines");
+            equal(found.t_min, stages(n) * stage - heard_once - ready, &what);
         }
     }
 }
