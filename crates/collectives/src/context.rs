@@ -20,6 +20,8 @@ pub struct OpContext<F> {
     pub(crate) schedule: Arc<RankSchedule>,
     /// Memory for partial results and incoming messages, aligned for any element.
     scratch: Vec<u128>,
+    /// The length of the scratch at first.
+    scratch_words: usize,
     traits: TeamTraits,
     /// Bytes that fit one message: a multiple of [`ALIGN_MAX`], unless messages are shorter than that.
     pub(crate) message_bytes: usize,
@@ -44,6 +46,9 @@ pub const ALIGN_MAX: usize = align_of::<u128>();
 
 /// Bytes of scratch, enough for all but very long elements. Pages that no operation has used take no memory.
 pub(crate) const SCRATCH_BYTES: usize = 256 * 1024;
+
+/// Bytes of the longest scratch that is kept for the next operation: 16 MiB, as in Taboada et al. §3.2.
+pub const SCRATCH_KEPT_BYTES: usize = 16 << 20;
 
 /// Returns `bytes` of `memory`, which is aligned for any element. Allocates if `memory` is shorter.
 #[inline]
@@ -93,16 +98,15 @@ impl<F: Fabric> OpContext<F> {
             reduce: short(asked.reduce.free()),
             allreduce: short(asked.allreduce.free()),
         };
+        let scratch_words = (bytes + 2 * message_bytes.next_multiple_of(ALIGN_MAX)) / ALIGN_MAX + 1;
         Self {
             publish_bytes,
             published,
             short,
             fabric,
             schedule,
-            scratch: vec![
-                0;
-                (bytes + 2 * message_bytes.next_multiple_of(ALIGN_MAX)) / ALIGN_MAX + 1
-            ],
+            scratch: vec![0; scratch_words],
+            scratch_words,
             traits,
             message_bytes,
         }
@@ -151,21 +155,31 @@ impl<F: Fabric> OpContext<F> {
         (&mut self.fabric, &self.schedule, message, rest)
     }
 
-    /// Runs `body` with a window over `bytes` of scratch, whose elements have `element` bytes.
+    /// Runs `body` with the fabric, the schedule, a buffer for one message, and a window over `bytes` of scratch, whose
+    /// elements have `element` bytes. A scratch of more than [`SCRATCH_KEPT_BYTES`] is freed afterwards.
     ///
     /// # Cost
     ///
-    /// Allocates for elements that are longer than a pipeline segment.
+    /// Allocates if the scratch is shorter.
     pub(crate) fn with_scratch<R>(
         &mut self,
         bytes: usize,
         element: usize,
-        body: impl FnOnce(&mut F, &RankSchedule, &mut F::Window<'_>) -> R,
+        body: impl FnOnce(&mut F, &RankSchedule, &mut [u8], &mut F::Window<'_>) -> R,
     ) -> R {
-        let (fabric, schedule, _, scratch) = self.rooms(bytes);
-        fabric.with_window(scratch, element, false, |fabric, window| {
-            body(fabric, schedule, window)
-        })
+        let (fabric, schedule, incoming, scratch) = self.rooms(bytes);
+        let result = fabric.with_window(scratch, element, false, |fabric, window| {
+            body(fabric, schedule, incoming, window)
+        });
+        if self.scratch_bytes() > SCRATCH_KEPT_BYTES {
+            self.scratch = vec![0; self.scratch_words];
+        }
+        result
+    }
+
+    /// Bytes of the scratch that the context keeps for its next operation.
+    pub fn scratch_bytes(&self) -> usize {
+        size_of_val(&self.scratch[..])
     }
 
     /// The ranges of the messages that carry `len` bytes. An element has `element` bytes and fits a message. For no

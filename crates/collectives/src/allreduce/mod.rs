@@ -113,8 +113,7 @@ fn run_doubling<F: Fabric>(
     let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
     let room = PipelineSegments::FIXED.bytes(len, element_size).min(len);
     for part in PipelineSegments::FIXED.of(len, element_size) {
-        let (fabric, _, incoming, scratch) = context.rooms(room);
-        fabric.with_window(scratch, element_size, false, |fabric, scratch| {
+        context.with_scratch(room, element_size, |fabric, _, incoming, scratch| {
             let data = &mut data[part];
             let len = data.len();
             fabric.with_window(data, element_size, true, |fabric, window| {

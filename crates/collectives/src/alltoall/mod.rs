@@ -120,8 +120,7 @@ fn run_bruck<F: Fabric>(
             let at = |offset: usize| part.start + offset.min(part.len());
             at(start)..at(start + len)
         };
-        let (fabric, _, _, scratch) = context.rooms(bruck::scratch_bytes(len, n));
-        fabric.with_window(scratch, 1, false, |fabric, scratch| {
+        context.with_scratch(bruck::scratch_bytes(len, n), 1, |fabric, _, _, scratch| {
             let (give, take) = (|rank| within(give(rank)), |rank| within(take(rank)));
             bruck(fabric, send, give, recv, take, (scratch, len), protocol)
         })?;

@@ -25,8 +25,7 @@ pub(super) fn longest<F: Fabric>(
     let mut lens = vec![0u64; n];
     let protocol = TransferProtocol::fitting(context.message_bytes, 1);
     let part = |rank: usize| rank * 8..(rank + 1) * 8;
-    let (fabric, _, _, scratch) = context.rooms(scratch_bytes(8, n));
-    fabric.with_window(scratch, 1, false, |fabric, scratch| {
+    context.with_scratch(scratch_bytes(8, n), 1, |fabric, _, _, scratch| {
         let (send, recv) = (
             bytemuck::cast_slice(&given),
             bytemuck::cast_slice_mut(&mut lens),

@@ -147,8 +147,7 @@ fn run_binomial<F: Fabric>(
     let (rank, n) = (context.fabric.rank(), context.fabric.size());
     let room = size(subtree((rank + n - root) % n, n));
     let protocol = TransferProtocol::fitting(context.message_bytes, 1);
-    let (fabric, _, _, scratch) = context.rooms(room);
-    fabric.with_window(scratch, 1, false, |fabric, scratch| {
+    context.with_scratch(room, 1, |fabric, _, _, scratch| {
         binomial(fabric, root, send, scratch, recv, part, size, protocol)
     })
 }

@@ -65,7 +65,7 @@ pub fn contribute<F: Fabric>(
     }
     let (len, element_size, pipeline) = (data.len(), combine.element_size(), pipeline(algorithm));
     let room = scratch_bytes(context, len, pipeline, combine);
-    context.with_scratch(room, element_size, |fabric, schedule, scratch| {
+    context.with_scratch(room, element_size, |fabric, schedule, _, scratch| {
         fabric.with_window_to_read(data, element_size, |fabric, window| {
             let buffers = (window, scratch);
             lend_up(fabric, schedule, root, buffers, len, pipeline, combine)
@@ -102,7 +102,7 @@ pub fn run<F: Fabric>(
     }
     let pipeline = pipeline(algorithm);
     let room = scratch_bytes(context, len, pipeline, combine);
-    context.with_scratch(room, element_size, |fabric, schedule, scratch| {
+    context.with_scratch(room, element_size, |fabric, schedule, _, scratch| {
         fabric.with_window(data, element_size, true, |fabric, window| {
             let buffers = (window, scratch);
             lend_up(fabric, schedule, root, buffers, len, pipeline, combine)

@@ -127,8 +127,7 @@ fn run_ring<F: Fabric>(
             at(start)..at(start + room)
         };
         let into = within(0..recv.len());
-        let (fabric, _, incoming, scratch) = context.rooms(2 * room);
-        fabric.with_window(scratch, element_size, false, |fabric, scratch| {
+        context.with_scratch(2 * room, element_size, |fabric, _, incoming, scratch| {
             let (block, recv) = (|owner| within(block(owner)), &mut recv[into]);
             let buffers = ((scratch, room), incoming);
             ring(fabric, send, block, recv, buffers, combine, protocol)
@@ -146,8 +145,7 @@ fn run_halving<F: Fabric>(
 ) -> Result<(), F::Error> {
     let element_size = combine.element_size();
     let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
-    let (fabric, _, incoming, scratch) = context.rooms(send.len());
-    fabric.with_window(scratch, element_size, false, |fabric, scratch| {
+    context.with_scratch(send.len(), element_size, |fabric, _, incoming, scratch| {
         halving(
             fabric,
             send,

@@ -147,8 +147,7 @@ fn run_binomial<F: Fabric>(
     let room = size(subtree((rank + n - root) % n, n));
     // Parts are only moved here, so messages may split elements.
     let protocol = TransferProtocol::fitting(context.message_bytes, 1);
-    let (fabric, _, _, scratch) = context.rooms(room);
-    fabric.with_window(scratch, 1, false, |fabric, scratch| {
+    context.with_scratch(room, 1, |fabric, _, _, scratch| {
         binomial(fabric, root, send, part, scratch, recv, size, protocol)
     })
 }

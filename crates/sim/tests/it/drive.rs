@@ -1,6 +1,7 @@
 //! Every algorithm over a fabric of plain channels gives what one loop over all ranks gives.
 
 use corecast_collectives::Plans;
+use corecast_collectives::context::SCRATCH_KEPT_BYTES;
 use corecast_collectives::groups::Groups;
 use corecast_collectives::registry::record;
 use corecast_plan::Pattern;
@@ -231,6 +232,41 @@ fn every_algorithm_gives_what_one_loop_gives() {
         }
     }
     assert!(calls > 1000, "{calls} calls");
+}
+
+/// Partial results in memory of their own: that memory is kept for the next call, unless it is very long.
+#[test]
+fn long_scratch_is_freed_and_short_one_is_kept() {
+    let file = corecast_model::synthetic("core:2").unwrap();
+    let plans = Plans::of_pattern(file.costs(), Pattern::Smelt, Some(0)).unwrap();
+    for (collective, algorithm) in [
+        (Collective::Scatter, "binomial"),
+        (Collective::Gather, "binomial"),
+        (Collective::ReduceScatter, "halving"),
+    ] {
+        for (bytes, is_kept) in [(1 << 20, true), (2 * SCRATCH_KEPT_BYTES + 4096, false)] {
+            let call = Call::new(collective, algorithm, 0, bytes).unwrap();
+            let job = Job::new(&call, &plans).unwrap();
+            let kept = std::thread::scope(|scope| {
+                let ranks = pipes(2, job.groups()).into_iter().map(|fabric| {
+                    let job = &job;
+                    scope.spawn(move || {
+                        let mut context = job.context(fabric);
+                        let first = context.scratch_bytes();
+                        job.run(&mut context, &Bytes::new(|_| ())).unwrap();
+                        (first, context.scratch_bytes())
+                    })
+                });
+                let ranks: Vec<_> = ranks.collect();
+                ranks
+                    .into_iter()
+                    .map(|rank| rank.join().unwrap())
+                    .collect::<Vec<_>>()
+            });
+            let grown = kept.iter().any(|(first, now)| now > first);
+            assert_eq!(grown, is_kept, "{call}: {kept:?}");
+        }
+    }
 }
 
 #[test]
