@@ -1,7 +1,8 @@
 //! The operations of a fabric on the ends of a rank: flags, queues, shared lines and loans.
 
-use super::ends::{Hardware, NothingElse};
+use super::ends::Hardware;
 use super::loans::{Consume, CopyInto};
+use super::nothing_else::NothingElse;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_transfer::Window;

@@ -1,7 +1,9 @@
 //! A rank's operations on the lines that groups share: publish, read, add, collect, and arrive at a barrier.
 
-use super::ends::{CallContext, Hardware, NothingElse};
+use super::call_context::CallContext;
+use super::ends::Hardware;
 use super::lines::{BarrierEnd, Collect, Publish, Read, SharedLines};
+use super::nothing_else::NothingElse;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_wire::park::ANY;

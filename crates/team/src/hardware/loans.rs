@@ -1,7 +1,8 @@
 //! How a rank receives loans: it reads them where they lie, from a bounce buffer, or from another process's
 //! memory.
 
-use super::ends::{Hardware, NothingElse, Overtaking, endpoint_token};
+use super::ends::{Hardware, endpoint_token};
+use super::nothing_else::{NothingElse, Overtaking};
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::transfer_path::Processes;

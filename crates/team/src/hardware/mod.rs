@@ -6,17 +6,27 @@
 //! fabric.rs             the operations of a fabric: what a collective calls
 //! line_operations.rs    at a line that a group shares
 //! loans.rs              how a rank takes what another one lends
-//! ends.rs               a rank's ends of its links, how it waits at them, and what ends a wait in vain
+//! nothing_else.rs       what ends a wait for data that came by another transfer path
+//! ends.rs               a rank's ends of its links, and its waits at them
+//! call_context.rs       the operation that a rank is in, and its waits
+//! peer_watch.rs         what ends a wait for a peer that cannot arrive
+//! context_histories.rs  what ranks have begun in a context for operations in flight
 //! lines.rs              a rank's ends of shared lines
 //! ```
 
+mod call_context;
+mod context_histories;
 mod ends;
 mod fabric;
 mod line_operations;
 mod lines;
 mod loans;
+mod nothing_else;
+mod peer_watch;
 
+pub(crate) use call_context::CallContext;
+pub(crate) use context_histories::ContextHistories;
 pub use ends::Hardware;
-pub(crate) use ends::{CallContext, ContextHistories, Link, NO_LINK};
+pub(crate) use ends::{Link, NO_LINK};
 pub(crate) use lines::{SharedLines, line_ends, shared_bytes};
 pub(crate) use loans::COMBINE_BYTES;

@@ -1,0 +1,84 @@
+//! The operation that a rank is in, and its waits.
+
+use super::context_histories::ContextHistories;
+use super::peer_watch::PeerWatch;
+use crate::failure::{Failure, Loss, RankActivity, Site};
+use crate::operation::Operation;
+use crate::team_state::TeamState;
+use corecast_wire::WaitStrategy;
+use corecast_wire::sync::mutated;
+use corecast_wire::wait::Watch;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// The operation that this rank is in: what a failure reports about this side.
+#[derive(Debug)]
+pub(crate) struct CallContext {
+    pub(crate) state: Arc<TeamState>,
+    /// What its ranks have begun in this context, if it is one for operations in flight.
+    pub(crate) in_flight: Option<ContextHistories>,
+    pub(crate) rank: usize,
+    /// The operation in progress.
+    pub(crate) operation: Operation,
+    pub(crate) site: &'static Location<'static>,
+}
+
+impl CallContext {
+    /// Waits until `look` finds something that `peer` brings about. A failure becomes that of the whole team.
+    #[inline(always)]
+    pub(super) fn wait<T>(
+        &self,
+        wait_strategy: &WaitStrategy,
+        token: u32,
+        peer: usize,
+        look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.wait_watched(wait_strategy, token, || self.watch(peer), look)
+    }
+
+    /// Like [`wait`](Self::wait), with a watch that can also detect a message of the wrong kind.
+    #[inline(always)]
+    pub(super) fn wait_watched<T, W: Watch<Error = Failure>>(
+        &self,
+        wait_strategy: &WaitStrategy,
+        token: u32,
+        watch: impl FnOnce() -> W,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        let waited = wait_strategy.wait_watched(token, watch, &mut look);
+        // The awaited event may have come together with the one that ended the wait, so look once more.
+        let waited = match mutated!(NoSecondLook) {
+            true => waited,
+            false => waited.or_else(|failure| look().ok_or(failure)),
+        };
+        waited.map_err(|failure| self.state.fail(failure))
+    }
+
+    /// Fails the team because this rank has panicked amid the operation.
+    #[cold]
+    pub(crate) fn lost_in_panic(&self) -> Failure {
+        let own = || RankActivity {
+            rank: self.rank,
+            operation: Some(self.operation),
+            site: Some(Site::Local(self.site)),
+        };
+        self.state.fail(Failure::PeerLost {
+            local: own(),
+            remote: own(),
+            how: Loss::Panicked,
+        })
+    }
+
+    /// The watch over `peer` for the operation in progress.
+    pub(super) fn watch(&self, peer: usize) -> PeerWatch<'_> {
+        PeerWatch {
+            state: &self.state,
+            in_flight: self.in_flight.as_ref(),
+            rank: self.rank,
+            operation: self.operation,
+            site: self.site,
+            peer,
+            staging: false,
+        }
+    }
+}
