@@ -5,6 +5,7 @@
 //! | [`options`] | the options of every command |
 //! | [`commands`] | a folder or a file per command: arguments, the call, text and JSON |
 //! | [`source`] | finds the machine: a file, a built-in or synthetic one, or this one |
+//! | [`call_report`] | the call that `sim` and `graph` are about, as JSON |
 //! | [`team`] | the hardware threads that take part |
 //! | [`planning`] | makes plans from names of patterns |
 //! | [`sizes`], [`duration`] | parse lists of bytes and times |
@@ -15,6 +16,7 @@
 //! crates below: `corecast_plan`, `corecast_tune`, `corecast_bench`, `corecast_draw`, `corecast_doctor`.
 #![forbid(unsafe_code)]
 
+mod call_report;
 mod commands;
 mod duration;
 mod failure;

@@ -15,6 +15,7 @@ use corecast_tune::forecast::job;
 use corecast_tune::modelled::RANKS_MAX;
 use serde::Serialize;
 
+use crate::call_report::CallReport;
 use crate::options::Global;
 use crate::team::{self, TeamArgs};
 use crate::{output, sizes, source};
@@ -57,14 +58,8 @@ pub(crate) struct GraphArgs {
 /// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
-    schema: u32,
-    machine: &'a str,
-    op: &'static str,
-    algorithm: &'a str,
-    pattern: String,
-    root: usize,
-    size: usize,
-    threads: &'a [u32],
+    #[serde(flatten)]
+    call: CallReport<'a>,
     unit: &'static str,
     t_min: f64,
     t_max: Option<f64>,
@@ -168,7 +163,8 @@ struct Drawn<'a> {
 
 impl Drawn<'_> {
     fn report(&self) -> Report<'_> {
-        let (graph, call) = (self.analysis.graph(), self.job.call());
+        let graph = self.analysis.graph();
+        let team = (&self.members.machine[..], &self.members.threads[..]);
         let (least, greatest) = (self.analysis.least(), self.analysis.greatest());
         let bounds = self.analysis.bounds();
         let acts = graph.acts().iter().enumerate();
@@ -182,14 +178,7 @@ impl Drawn<'_> {
             end_at_most: greatest.finish[index],
         });
         Report {
-            schema: 1,
-            machine: &self.members.machine,
-            op: call.collective.name(),
-            algorithm: &call.algorithm,
-            pattern: self.pattern.to_string(),
-            root: call.root,
-            size: self.size,
-            threads: &self.members.threads,
+            call: CallReport::new(self.job.call(), self.size, self.pattern, team),
             unit: self.members.unit(),
             t_min: bounds.t_min,
             t_max: bounds.finite_t_max(),

@@ -1,9 +1,9 @@
 //! Every algorithm over a fabric of plain channels gives what one loop over all ranks gives.
 
-use corecast_collectives::Plans;
 use corecast_collectives::context::SCRATCH_KEPT_BYTES;
 use corecast_collectives::groups::Groups;
 use corecast_collectives::registry::record;
+use corecast_collectives::{OpContext, Plans};
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Bytes, Call, Collective, Job};
 use corecast_wire::Fabric;
@@ -186,6 +186,24 @@ fn pipes(n: usize, groups: &Groups) -> Vec<Pipes> {
     all
 }
 
+/// Runs `body` on each of `n` ranks, and returns what they return.
+fn on_all_ranks<R: Send>(
+    job: &Job,
+    n: usize,
+    body: impl Fn(OpContext<Pipes>) -> R + Sync,
+) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let fabrics = pipes(n, job.groups()).into_iter();
+        let ranks = fabrics.map(|fabric| {
+            let body = &body;
+            scope.spawn(move || body(job.context(fabric)))
+        });
+        let ranks: Vec<_> = ranks.collect();
+        let ends = ranks.into_iter().map(|rank| rank.join().unwrap());
+        ends.collect()
+    })
+}
+
 #[test]
 fn every_algorithm_gives_what_one_loop_gives() {
     let mut calls = 0;
@@ -202,30 +220,21 @@ fn every_algorithm_gives_what_one_loop_gives() {
                         continue;
                     };
                     calls += 1;
-                    std::thread::scope(|scope| {
-                        for fabric in pipes(n, job.groups()) {
-                            let job = &job;
-                            scope.spawn(move || {
-                                let (call, rank) = (job.call(), fabric.rank);
-                                let mut context = job.context(fabric);
-                                let sum = Bytes::new(|_| ());
-                                let mut run = || job.run(&mut context, &sum).unwrap();
-                                // Other builds record nothing.
-                                let got = if cfg!(debug_assertions) {
-                                    let (got, ran) = record::recorded(run);
-                                    let first = (ran[0].collective, ran[0].name);
-                                    assert_eq!(first, (call.collective, &call.algorithm[..]));
-                                    got
-                                } else {
-                                    run()
-                                };
-                                assert_eq!(
-                                    got,
-                                    job.expected(rank),
-                                    "{call} on {n} ranks, rank {rank}"
-                                );
-                            });
-                        }
+                    on_all_ranks(&job, n, |mut context| {
+                        let (call, rank) = (job.call(), context.fabric.rank);
+                        let sum = Bytes::new(|_| ());
+                        let mut run = || job.run(&mut context, &sum).unwrap();
+                        // Other builds record nothing.
+                        let got = if cfg!(debug_assertions) {
+                            let (got, ran) = record::recorded(run);
+                            let first = (ran[0].collective, ran[0].name);
+                            assert_eq!(first, (call.collective, &call.algorithm[..]));
+                            got
+                        } else {
+                            run()
+                        };
+                        let expected = job.expected(rank);
+                        assert_eq!(got, expected, "{call} on {n} ranks, rank {rank}");
                     });
                 }
             }
@@ -247,21 +256,10 @@ fn long_scratch_is_freed_and_short_one_is_kept() {
         for (bytes, is_kept) in [(1 << 20, true), (2 * SCRATCH_KEPT_BYTES + 4096, false)] {
             let call = Call::new(collective, algorithm, 0, bytes).unwrap();
             let job = Job::new(&call, &plans).unwrap();
-            let kept = std::thread::scope(|scope| {
-                let ranks = pipes(2, job.groups()).into_iter().map(|fabric| {
-                    let job = &job;
-                    scope.spawn(move || {
-                        let mut context = job.context(fabric);
-                        let first = context.scratch_bytes();
-                        job.run(&mut context, &Bytes::new(|_| ())).unwrap();
-                        (first, context.scratch_bytes())
-                    })
-                });
-                let ranks: Vec<_> = ranks.collect();
-                ranks
-                    .into_iter()
-                    .map(|rank| rank.join().unwrap())
-                    .collect::<Vec<_>>()
+            let kept = on_all_ranks(&job, 2, |mut context| {
+                let first = context.scratch_bytes();
+                job.run(&mut context, &Bytes::new(|_| ())).unwrap();
+                (first, context.scratch_bytes())
             });
             let grown = kept.iter().any(|(first, now)| now > first);
             assert_eq!(grown, is_kept, "{call}: {kept:?}");

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::args::SimArgs;
 use super::place::Place;
+use crate::call_report::CallReport;
 use crate::options::Global;
 use crate::output;
 use crate::team;
@@ -22,14 +23,8 @@ use corecast_tune::forecast::job;
 /// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
-    schema: u32,
-    machine: &'a str,
-    op: &'static str,
-    algorithm: &'a str,
-    pattern: String,
-    root: usize,
-    size: usize,
-    threads: &'a [u32],
+    #[serde(flatten)]
+    call: CallReport<'a>,
     latency: f64,
     unit: &'a str,
     /// Bounds of the symbolic model, where there are any.
@@ -67,7 +62,8 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let root = team::rank_or_auto(&args.root, place.cores.len())?;
     let plans = place.plans(pattern, root)?;
     let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
-    let (root, algorithm) = (job.call().root, job.call().algorithm.as_str());
+    let algorithm = job.call().algorithm.as_str();
+    let team = (&place.machine.name[..], &place.threads[..]);
     let setting = CallSetting {
         entry: place.entry(&job),
         ..args.setting()
@@ -99,14 +95,7 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     }
     if global.json {
         output::json(&Report {
-            schema: 1,
-            machine: &place.machine.name,
-            op: collective.name(),
-            algorithm,
-            pattern: pattern.to_string(),
-            root,
-            size,
-            threads: &place.threads,
+            call: CallReport::new(job.call(), size, pattern, team),
             latency: found.latency,
             unit: &place.machine.unit,
             t_min: bounds.map(|bounds| bounds.t_min),
