@@ -49,7 +49,13 @@ pub(crate) fn all(case: &Case, truth: &Truth, plan: &Plan) {
     assert!(!again.moved.contains(&rank), "{case:?}: {again:?}");
     truth.oracle(case, &again.plan);
     let full = again.plan.certify(&case.costs);
-    assert!(full.lower_bound >= again.plan.lower_bound);
+    // A bound over more schedules may be lower.
+    if full.scope == again.plan.scope {
+        assert!(
+            full.lower_bound >= again.plan.lower_bound,
+            "{case:?}: {again:?}, {full:?}"
+        );
+    }
     truth.oracle(case, &full);
     if plan.root != rank && !matches!(plan.shape, Shape::Rounds(_)) {
         assert_eq!(again.plan.root, plan.root, "{case:?}: {again:?}");
