@@ -152,68 +152,86 @@ fn began(pid: u32) -> Option<String> {
 /// The first signal ends what measures and races, with a result that says so, or the exit code of the signal.
 #[test]
 fn the_first_signal_ends_a_command_with_what_it_has() {
-    for (line, signal, pause_ms) in [
-        ("", Signal::INT, 300),
-        ("", Signal::TERM, 4000),
-        ("probe", Signal::INT, 300),
-        ("probe --deep", Signal::INT, 1500),
-        (
-            "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01",
-            Signal::TERM,
-            3000,
-        ),
-        (
-            "bench --ranks 2 --seconds 3600 --precision 0.01 --op fork_join",
-            Signal::INT,
-            1000,
-        ),
-        (
-            "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01 --overheads",
-            Signal::INT,
-            4000,
-        ),
-        (
-            "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01 --app streamcluster",
-            Signal::INT,
-            4000,
-        ),
-        ("tune --budget 3600 --no-save", Signal::TERM, 2000),
-        ("report --no-peers --output page", Signal::INT, 2000),
-        (
-            "plan -i package:2_core:8 --pattern best --budget 60min",
-            Signal::INT,
-            300,
-        ),
-        (
-            "plan -i package:2_core:512 --compare --budget 60min",
-            Signal::INT,
-            300,
-        ),
-    ] {
-        let mut running = Running::start(line);
-        running.listens(signal);
-        thread::sleep(Duration::from_millis(pause_ms));
-        running.send(signal);
-        let output = running.end();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let shown = String::from_utf8_lossy(&output.stdout);
-        match output.status.code() {
-            Some(0) if line == "probe" || line.starts_with("report") => {}
-            Some(0) if line.contains("--compare") => {
-                assert!(
-                    shown.contains("best") && shown.contains("binomial"),
-                    "{shown}"
-                );
-            }
-            Some(0) => assert!(
-                ["interrupted", "parts are left", "ended with the proof"]
-                    .iter()
-                    .any(|part| shown.contains(part)),
-                "corecast {line}: {shown}{said}"
+    at_once(
+        6,
+        &[
+            ("", Signal::INT, 300),
+            ("", Signal::TERM, 4000),
+            ("probe", Signal::INT, 300),
+            ("probe --deep", Signal::INT, 1500),
+            (
+                "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01",
+                Signal::TERM,
+                3000,
             ),
-            Some(130 | 143) => assert!(said.contains("interrupted"), "corecast {line}: {said}"),
-            _ => panic!("corecast {line}: {:?}: {said}", output.status),
+            (
+                "bench --ranks 2 --seconds 3600 --precision 0.01 --op fork_join",
+                Signal::INT,
+                1000,
+            ),
+            (
+                "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01 --overheads",
+                Signal::INT,
+                4000,
+            ),
+            (
+                "bench --no-peers --ranks 2 --seconds 3600 --precision 0.01 --app streamcluster",
+                Signal::INT,
+                4000,
+            ),
+            ("tune --budget 3600 --no-save", Signal::TERM, 2000),
+            ("report --no-peers --output page", Signal::INT, 2000),
+            (
+                "plan -i package:2_core:8 --pattern best --budget 60min",
+                Signal::INT,
+                300,
+            ),
+            (
+                "plan -i package:2_core:512 --compare --budget 60min",
+                Signal::INT,
+                300,
+            ),
+        ],
+        |&(line, signal, pause_ms)| {
+            let mut running = Running::start(line);
+            running.listens(signal);
+            thread::sleep(Duration::from_millis(pause_ms));
+            running.send(signal);
+            ends_with_what_it_has(line, &running.end());
+        },
+    );
+}
+
+fn ends_with_what_it_has(line: &str, output: &Output) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        Some(0) if line == "probe" || line.starts_with("report") => {}
+        Some(0) if line.contains("--compare") => {
+            assert!(
+                shown.contains("best") && shown.contains("binomial"),
+                "{shown}"
+            );
         }
+        Some(0) => assert!(
+            ["interrupted", "parts are left", "ended with the proof"]
+                .iter()
+                .any(|part| shown.contains(part)),
+            "corecast {line}: {shown}{said}"
+        ),
+        Some(130 | 143) => assert!(said.contains("interrupted"), "corecast {line}: {said}"),
+        _ => panic!("corecast {line}: {:?}: {said}", output.status),
+    }
+}
+
+/// Tries this many commands at the same time: they wait more than they compute, for signals and for peers.
+fn at_once<T: Sync>(width: usize, all: &[T], body: impl Fn(&T) + Sync) {
+    for some in all.chunks(width) {
+        thread::scope(|scope| {
+            for one in some {
+                scope.spawn(|| body(one));
+            }
+        });
     }
 }
 
@@ -269,60 +287,64 @@ fn a_command_without_results_so_far_ends_by_the_signal() {
 /// However `bench` ends, its peers and its own processes end too, and take along what they have in /dev/shm.
 #[test]
 fn nothing_outlives_a_killed_bench() {
-    for (line, signal) in [
-        (
-            "bench --ranks 2 --seconds 3600 --precision 0.01 --op broadcast",
-            Signal::KILL,
-        ),
-        (
-            "bench --ranks 2 --seconds 3600 --precision 0.01 --op broadcast",
-            Signal::TERM,
-        ),
-        (
-            "bench --ranks 2 --seconds 3600 --precision 0.01",
-            Signal::KILL,
-        ),
-        (
-            "bench --ranks 2 --seconds 3600 --precision 0.01 --op fork_join",
-            Signal::KILL,
-        ),
-    ] {
-        let running = Running::start(line);
-        let bench = running.child.id();
-        let (mut seen, mut files) = (BTreeSet::new(), BTreeSet::new());
-        let begin = Instant::now();
-        // Peers are built first, and come one after the other; a library that is yet to start has no guard.
-        let (mut ranks, mut since) = (0, begin);
-        while since.elapsed() < QUIET || seen.is_empty() {
-            let now = descendants(bench);
-            let is_rank = |pid: &&u32| {
-                let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-                ["open-mpi", "mpich"].contains(&name.trim())
-            };
-            let count = now.iter().filter(is_rank).count();
-            if count != ranks {
-                (ranks, since) = (count, Instant::now());
+    at_once(
+        2,
+        &[
+            (
+                "bench --ranks 2 --seconds 3600 --precision 0.01 --op broadcast",
+                Signal::KILL,
+            ),
+            (
+                "bench --ranks 2 --seconds 3600 --precision 0.01 --op broadcast",
+                Signal::TERM,
+            ),
+            (
+                "bench --ranks 2 --seconds 3600 --precision 0.01",
+                Signal::KILL,
+            ),
+            (
+                "bench --ranks 2 --seconds 3600 --precision 0.01 --op fork_join",
+                Signal::KILL,
+            ),
+        ],
+        |&(line, signal)| {
+            let running = Running::start(line);
+            let bench = running.child.id();
+            let (mut seen, mut files) = (BTreeSet::new(), BTreeSet::new());
+            let begin = Instant::now();
+            // Peers are built first, and come one after the other; a library that is yet to start has no guard.
+            let (mut ranks, mut since) = (0, begin);
+            while since.elapsed() < QUIET || seen.is_empty() {
+                let now = descendants(bench);
+                let is_rank = |pid: &&u32| {
+                    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+                    ["open-mpi", "mpich"].contains(&name.trim())
+                };
+                let count = now.iter().filter(is_rank).count();
+                if count != ranks {
+                    (ranks, since) = (count, Instant::now());
+                }
+                seen = now.iter().map(|&pid| (pid, began(pid))).collect();
+                assert!(begin.elapsed() < WATCHDOG, "{line} starts no peer");
+                // To look takes time, too.
+                thread::sleep(Duration::from_millis(50));
             }
-            seen = now.iter().map(|&pid| (pid, began(pid))).collect();
-            assert!(begin.elapsed() < WATCHDOG, "{line} starts no peer");
-            // To look takes time, too.
-            thread::sleep(Duration::from_millis(50));
-        }
-        for (pid, _) in &seen {
-            files.extend(shared_files(*pid));
-        }
-        running.send(signal);
-        drop(running.end());
-        for (pid, start) in seen {
-            let gone = || start.is_none() || began(pid) != start;
-            let what = format!("{line}, {signal:?}: process {pid} ends");
-            within(WATCHDOG, &what, gone);
-        }
-        for file in files {
-            let what = format!("{line}, {signal:?}: {} is removed", file.display());
-            within(Duration::from_secs(20), &what, || !file.exists());
-        }
-    }
+            for (pid, _) in &seen {
+                files.extend(shared_files(*pid));
+            }
+            running.send(signal);
+            drop(running.end());
+            for (pid, start) in seen {
+                let gone = || start.is_none() || began(pid) != start;
+                let what = format!("{line}, {signal:?}: process {pid} ends");
+                within(WATCHDOG, &what, gone);
+            }
+            for file in files {
+                let what = format!("{line}, {signal:?}: {} is removed", file.display());
+                within(Duration::from_secs(20), &what, || !file.exists());
+            }
+        },
+    );
 }
 
 /// The processes of a team, and a program whose waits are explained, end with the command that has started them.

@@ -414,7 +414,7 @@ pub(crate) fn stop_part(words: &[String]) {
 
 #[test]
 fn whoever_is_stopped_is_told_if_there_is_a_limit_and_waited_for_if_not() {
-    for seed in cases(5) {
+    for seed in cases(2) {
         let session = format!("stops-{}", std::process::id());
         replayable("waited_for_if_not", seed, move || stop(seed, &session));
     }
@@ -422,7 +422,7 @@ fn whoever_is_stopped_is_told_if_there_is_a_limit_and_waited_for_if_not() {
 
 #[test]
 fn whoever_goes_at_any_point_is_told_to_all_others() {
-    let seeds = cases(75);
+    let seeds = cases(30);
     let session = format!("kills-{}", std::process::id());
     let part = format!("survive {session} {} {}", seeds.start, seeds.end);
     let mut survivor = Apart::start(&part);

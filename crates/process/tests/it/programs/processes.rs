@@ -73,7 +73,7 @@ pub(crate) fn play_as(index: usize, session: &str, seeds: std::ops::Range<u64>) 
 
 #[test]
 fn random_programs_of_processes_agree_with_the_reference() {
-    let seeds = cases(250);
+    let seeds = cases(100);
     let session = format!("programs-{}", std::process::id());
     let part = |index| format!("programs {index} {session} {} {}", seeds.start, seeds.end);
     let processes: Vec<Apart> = (0..PROCESSES)
