@@ -187,8 +187,8 @@ fn a_refused_probe_writes_nothing() {
 #[test]
 fn a_measurement_that_cannot_be_kept_is_shown() {
     for args in [
-        &["probe", "--time-limit", "2"][..],
-        &["probe", "--time-limit", "2", "--json"],
+        &["probe", "--time-limit", "1"][..],
+        &["probe", "--time-limit", "1", "--json"],
         &["probe", "--coherence", "--time-limit", "1"],
         &["tune", "--op", "barrier", "--budget", "1", "--ranks", "2"],
     ] {

@@ -27,8 +27,8 @@ fn lengths() -> BTreeSet<usize> {
 /// Makes a call whose block has `bytes`, and returns the first algorithm that this rank ran.
 fn ran(member: &mut Member, collective: Collective, bytes: usize, ordered: bool) -> &'static Entry {
     let (n, len) = (member.size(), bytes / 8);
-    let (mut one, mut all) = (vec![1u64; len], vec![1u64; n * len]);
-    let (send, is_root) = (one.clone(), member.rank() == 0);
+    let (mut one, is_root) = (vec![1u64; len], member.rank() == 0);
+    let (send, all) = (one.clone(), || vec![1u64; n * len]);
     let add = Ordered(|a: u64, b: u64| a + b);
     let call = || -> Result<(), Failure> {
         match collective {
@@ -38,12 +38,12 @@ fn ran(member: &mut Member, collective: Collective, bytes: usize, ordered: bool)
             Collective::Reduce => member.reduce(0, &mut one, Sum),
             Collective::Allreduce if ordered => member.allreduce(&mut one, add),
             Collective::Allreduce => member.allreduce(&mut one, Sum),
-            Collective::Scatter => member.scatter(0, is_root.then_some(&all[..]), &mut one),
-            Collective::Gather => member.gather(0, &send, is_root.then_some(&mut all[..])),
-            Collective::Allgather => member.allgather(&send, &mut all),
-            Collective::Alltoall => member.alltoall(&all.clone(), &mut all),
-            Collective::ReduceScatter if ordered => member.reduce_scatter(&all, &mut one, add),
-            Collective::ReduceScatter => member.reduce_scatter(&all, &mut one, Sum),
+            Collective::Scatter => member.scatter(0, is_root.then(all).as_deref(), &mut one),
+            Collective::Gather => member.gather(0, &send, is_root.then(all).as_deref_mut()),
+            Collective::Allgather => member.allgather(&send, &mut all()),
+            Collective::Alltoall => member.alltoall(&all(), &mut all()),
+            Collective::ReduceScatter if ordered => member.reduce_scatter(&all(), &mut one, add),
+            Collective::ReduceScatter => member.reduce_scatter(&all(), &mut one, Sum),
             _ if ordered => member.scan(&mut one, add),
             _ => member.scan(&mut one, Sum),
         }
