@@ -25,6 +25,33 @@ fn message(seed: u64, len: usize) -> Vec<u8> {
     (0..len).map(|_| rng.u8(..)).collect()
 }
 
+/// Numbers of slots have 16 bits in a header, and those of laps one: both begin again.
+#[test]
+fn numbers_of_slots_begin_again_at_zero() {
+    for backend in Backend::ALL {
+        let (mut sender, mut receiver) = make(backend, 2, WaitConfig::PARK);
+        for number in 0..(1 << 17) + 5u32 {
+            let sent = number.to_le_bytes();
+            let tag = number & TAG_MAX;
+            sender.try_send_tagged(tag, &sent).unwrap();
+            if number % 2 == 0 {
+                // Two in a row fill the ring.
+                sender.try_send_tagged(tag, &sent).unwrap();
+                let full = sender.try_send(&sent);
+                assert!(matches!(full, Err(TrySendError::Full)), "{number}");
+                let mut got = [0; 4];
+                receiver.try_receive(&mut got).unwrap();
+                assert_eq!(got, sent, "{backend}");
+            }
+            let mut got = [0; 4];
+            let received = receiver.try_receive(&mut got).unwrap();
+            assert_eq!((received.tag, got), (tag, sent), "{backend}");
+            let empty = receiver.try_receive(&mut got);
+            assert!(matches!(empty, Err(TryReceiveError::Empty)), "{number}");
+        }
+    }
+}
+
 /// Random operations on a queue and on a `VecDeque` give the same answers.
 #[test]
 fn agrees_with_a_model_queue() {
