@@ -9,9 +9,10 @@ use crate::combine::Combine;
 use crate::groups::{GroupRoute, Groups};
 use crate::plans::Plans;
 use crate::preferences::Algorithms;
-use crate::reduce::ordered_tree;
+use crate::reduce::{self, ordered_tree, package_tree};
 use crate::registry::ALL_LINES_RANKS_MAX;
 use crate::route::Route;
+use corecast_plan::Tree;
 use std::sync::{Arc, OnceLock};
 
 /// The shared lines of a team, and each rank's part of the operations over them.
@@ -28,6 +29,8 @@ pub struct Layout {
     all_lines: Option<Vec<AllLines>>,
     /// Whether broadcasts use these lines where no algorithm was asked for.
     publishes: bool,
+    /// The tree of reductions by packages, if they were asked for.
+    package_tree: Option<Tree>,
 }
 
 /// Whether broadcasts of `n` ranks use a line of each rank for all others at some lengths for which no algorithm
@@ -63,6 +66,10 @@ impl Layout {
             .broadcast_groups()
             .map(|plan| GroupRoute::fan_out(plan, &mut groups));
         let all_lines = has_lines(n, asked, oversubscribed).then(|| AllLines::all(n, &mut groups));
+        let mut reductions = asked.reduce.ranges().map(|(_, choice)| choice);
+        let package_tree = reductions
+            .any(|choice| choice == Some(reduce::Algorithm::Packages))
+            .then(|| packages.map_or_else(|| package_tree(&vec![0; n]), package_tree));
         Self {
             groups,
             #[cfg(debug_assertions)]
@@ -71,6 +78,7 @@ impl Layout {
             fan_outs,
             all_lines,
             publishes: has_rings(n, oversubscribed),
+            package_tree,
         }
     }
 }
@@ -92,6 +100,8 @@ pub struct RankSchedule {
     pub(crate) reduce: Route,
     /// The route of reductions that keep the order of ranks; they combine in one order whatever the plan.
     pub(crate) ordered: Route,
+    /// The route of reductions by packages, if they were asked for.
+    pub(crate) packages: Option<Route>,
     /// Whether reductions give the same bits whatever the plan.
     pub(crate) deterministic: bool,
     /// Algorithms that were asked for.
@@ -127,10 +137,15 @@ impl RankSchedule {
         let broadcast = Route::all(plans.broadcast());
         let reduce = Route::all_beside(plans.reduce(), &[&broadcast]);
         let ordered = Route::all_beside(&ordered_tree(n), &[&broadcast, &reduce]);
+        let others = [&broadcast[..], &reduce, &ordered];
+        let packages = layout
+            .package_tree
+            .map(|tree| Route::all_beside(&tree, &others));
+        let ordered = ordered.into_iter().zip(each(packages, n));
         let routes = broadcast.into_iter().zip(reduce).zip(ordered);
         let nodes: Option<Arc<[u32]>> = nodes.map(Arc::from);
         let schedules = routes.zip(layout.barriers).zip(lines).map(
-            |((((broadcast, reduce), ordered), barrier), lines)| Self {
+            |((((broadcast, reduce), (ordered, packages)), barrier), lines)| Self {
                 barrier,
                 #[cfg(debug_assertions)]
                 barrier_algorithm: layout.barrier_algorithm,
@@ -140,6 +155,7 @@ impl RankSchedule {
                 publishes: layout.publishes,
                 reduce,
                 ordered,
+                packages,
                 deterministic,
                 asked,
                 nodes: nodes.clone().map_or_else(OnceLock::new, OnceLock::from),

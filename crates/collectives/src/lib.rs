@@ -31,6 +31,7 @@ pub mod gather;
 pub mod groups;
 pub mod layout;
 pub mod operator;
+mod packages;
 mod part_lengths;
 mod parts;
 pub mod pipeline;

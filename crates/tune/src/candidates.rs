@@ -235,4 +235,22 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn reductions_by_packages_race_where_there_are_some() {
+        let machine = corecast_model::synthetic("package:2 core:4").unwrap();
+        let plans = || Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
+        let two = plans().with_packages(vec![0, 0, 0, 0, 1, 1, 1, 1]).unwrap();
+        for (plans, races) in [(two, true), (plans(), false)] {
+            for bytes in [8, 64 << 10] {
+                let (setting, base) = (TeamOutline::new(&plans), Algorithms::default());
+                let set = candidate_set(Collective::Reduce, bytes, &setting, &base, &Unknown, 8);
+                let racing = set.racing.iter();
+                let found = racing.filter(|one| one.algorithm == Some("packages"));
+                assert_eq!(found.count(), usize::from(races));
+                let left_out = |one: &LeftOut| one.algorithm == "packages";
+                assert_eq!(set.left_out.iter().any(left_out), !races);
+            }
+        }
+    }
 }

@@ -9,7 +9,8 @@
 //! One line crosses from each package, with many readers: there is no congestion, but the line is
 //! stolen more often.
 
-use super::packages::{members, rounds};
+use super::packages::rounds;
+use crate::packages::members;
 use corecast_plan::Rounds;
 
 /// The rounds for ranks with these packages, which are run by [`m_way`](super::m_way).

@@ -1,20 +1,7 @@
-//! The common part of barriers with a round between packages: a dissemination in each package, and the list of its
-//! ranks.
+//! The common part of barriers with a round between packages: a dissemination in each package.
 
 use super::m_way::best_m;
 use corecast_plan::Rounds;
-
-/// The ranks of each package, in order; `packages` has the package of each rank.
-pub(super) fn members(packages: &[u32]) -> Vec<Vec<usize>> {
-    let mut all: Vec<(u32, Vec<usize>)> = Vec::new();
-    for (rank, &package) in packages.iter().enumerate() {
-        match all.iter_mut().find(|(other, _)| *other == package) {
-            Some((_, members)) => members.push(rank),
-            None => all.push((package, vec![rank])),
-        }
-    }
-    all.into_iter().map(|(_, members)| members).collect()
-}
 
 /// An m-way dissemination in each package with its own best m, all packages at the same time, and then a round in
 /// which each rank notifies the ranks that `last` has for it.

@@ -9,7 +9,8 @@
 //! Many lines cross at the same time, each with few readers: there is congestion, but lines are
 //! rarely stolen.
 
-use super::packages::{members, rounds};
+use super::packages::rounds;
+use crate::packages::members;
 use corecast_plan::Rounds;
 
 /// The rounds for ranks with these packages, which are run by [`m_way`](super::m_way).

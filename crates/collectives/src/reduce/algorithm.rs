@@ -19,6 +19,10 @@ algorithms! {
         /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::DYNAMIC`](crate::PipelineSegments).
         Dynamic = "dynamic" in "reduce/lent.rs", "NUMA clusters §3.1; in order `reduce/ordered.rs`, with one more to a root other than 0",
             needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
+        /// [`tree`](fn@super::tree) over [`package_tree`](fn@super::package_tree), and [`lent`](fn@super::lent) for data
+        /// that do not fit a message.
+        Packages = "packages" in "reduce/packages.rs", "CLa §5.2, Equation 35; run by `reduce/tree.rs`, and for long data by `reduce/lent.rs`",
+            needs [Mesh, Packages, Commutative], phases ["up in each package", "from each package"], costs "n-1", "(n-1)*s";
     }
 }
 

@@ -3,11 +3,13 @@
 mod algorithm;
 mod lent;
 mod ordered;
+mod packages;
 mod tree;
 
 pub use algorithm::{Algorithm, choose};
 pub use lent::{SCRATCH_SEGMENTS, lent};
 pub use ordered::{ordered, ordered_lent, ordered_tree};
+pub use packages::package_tree;
 pub use tree::tree;
 
 use crate::combine::Combine;
@@ -15,6 +17,7 @@ use crate::context::OpContext;
 use crate::layout::RankSchedule;
 use crate::pipeline::PipelineSegments;
 use crate::registry::record;
+use crate::route::Route;
 use corecast_wire::Fabric;
 
 /// Combines all ranks' `data` into that of `root`, by the algorithm that the team chooses.
@@ -33,7 +36,7 @@ pub fn start<F: Fabric>(
     // takes.
     if data.len() < context.short.reduce {
         record::ran(Algorithm::Messages.entry());
-        return run_message(context, root, data, combine);
+        return run_message(context, Algorithm::Messages, root, data, combine);
     }
     let algorithm = chosen(context, data.len(), combine);
     run(algorithm, context, root, data, combine)
@@ -57,18 +60,18 @@ pub fn contribute<F: Fabric>(
     );
     let algorithm = chosen(context, data.len(), combine);
     record::ran(algorithm.entry());
-    if algorithm == Algorithm::Messages {
+    if is_in_messages(context, algorithm, data.len()) {
         for part in context.messages(data.len(), combine.element_size()) {
-            send_up(context, root, &data[part], combine)?;
+            send_up(context, algorithm, root, &data[part], combine)?;
         }
         return Ok(());
     }
-    let (len, element_size, pipeline) = (data.len(), combine.element_size(), pipeline(algorithm));
-    let room = scratch_bytes(context, len, pipeline, combine);
+    let (len, element_size) = (data.len(), combine.element_size());
+    let room = scratch_bytes(context, len, pipeline(algorithm), combine);
     context.with_scratch(room, element_size, |fabric, schedule, _, scratch| {
         fabric.with_window_to_read(data, element_size, |fabric, window| {
             let buffers = (window, scratch);
-            lend_up(fabric, schedule, root, buffers, len, pipeline, combine)
+            lend_up(fabric, schedule, algorithm, root, buffers, len, combine)
         })
     })
 }
@@ -94,35 +97,53 @@ pub fn run<F: Fabric>(
 ) -> Result<(), F::Error> {
     record::ran(algorithm.entry());
     let (len, element_size) = (data.len(), combine.element_size());
-    if algorithm == Algorithm::Messages {
+    if is_in_messages(context, algorithm, len) {
         for part in context.messages(len, element_size) {
-            run_message(context, root, &mut data[part], combine)?;
+            run_message(context, algorithm, root, &mut data[part], combine)?;
         }
         return Ok(());
     }
-    let pipeline = pipeline(algorithm);
-    let room = scratch_bytes(context, len, pipeline, combine);
+    let room = scratch_bytes(context, len, pipeline(algorithm), combine);
     context.with_scratch(room, element_size, |fabric, schedule, _, scratch| {
         fabric.with_window(data, element_size, true, |fabric, window| {
             let buffers = (window, scratch);
-            lend_up(fabric, schedule, root, buffers, len, pipeline, combine)
+            lend_up(fabric, schedule, algorithm, root, buffers, len, combine)
         })
     })
+}
+
+/// Whether an algorithm sends data of this length in messages; else ranks lend them.
+fn is_in_messages<F: Fabric>(context: &OpContext<F>, algorithm: Algorithm, len: usize) -> bool {
+    match algorithm {
+        Algorithm::Messages => true,
+        Algorithm::Packages => len <= context.message_bytes,
+        _ => false,
+    }
+}
+
+/// The tree of an algorithm that need not keep the order of ranks: the plan's, unless the team was asked for packages.
+#[inline(always)]
+fn route(schedule: &RankSchedule, algorithm: Algorithm) -> &Route {
+    match (algorithm, &schedule.packages) {
+        (Algorithm::Packages, Some(packages)) => packages,
+        _ => &schedule.reduce,
+    }
 }
 
 /// Combines data that fit one message.
 #[inline(always)]
 fn run_message<F: Fabric>(
     context: &mut OpContext<F>,
+    algorithm: Algorithm,
     root: usize,
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     if context.fabric.rank() != root {
-        return send_up(context, root, data, combine);
+        return send_up(context, algorithm, root, data, combine);
     }
     let (fabric, schedule, _, incoming) = context.for_messages(data.len());
-    up(fabric, schedule, root, data, incoming, combine)
+    up(fabric, schedule, algorithm, root, data, incoming, combine)
 }
 
 /// Combines all ranks' `sum` into the root's, in the order of ranks if that must be kept.
@@ -130,6 +151,7 @@ fn run_message<F: Fabric>(
 fn up<F: Fabric>(
     fabric: &mut F,
     schedule: &RankSchedule,
+    algorithm: Algorithm,
     root: usize,
     sum: &mut [u8],
     incoming: &mut [u8],
@@ -138,7 +160,14 @@ fn up<F: Fabric>(
     if schedule.keeps_order(combine) {
         ordered(fabric, &schedule.ordered, root, sum, incoming, combine)
     } else {
-        tree(fabric, &schedule.reduce, root, sum, incoming, combine)
+        tree(
+            fabric,
+            route(schedule, algorithm),
+            root,
+            sum,
+            incoming,
+            combine,
+        )
     }
 }
 
@@ -146,6 +175,7 @@ fn up<F: Fabric>(
 #[inline(always)]
 fn send_up<F: Fabric>(
     context: &mut OpContext<F>,
+    algorithm: Algorithm,
     root: usize,
     data: &[u8],
     combine: &impl Combine,
@@ -154,14 +184,14 @@ fn send_up<F: Fabric>(
     // The tree that keeps the order of ranks has rank 0 at its top, whatever the root.
     let (route, top) = match schedule.keeps_order(combine) {
         true => (&schedule.ordered, 0),
-        false => (&schedule.reduce, root),
+        false => (route(schedule, algorithm), root),
     };
     // A leaf combines nothing, so it sends its data as they are.
     if let (None, Some(parent)) = (route.inward(top).next(), route.toward(top)) {
         return fabric.send(parent, data);
     }
     sum.copy_from_slice(data);
-    up(fabric, schedule, root, sum, incoming, combine)
+    up(fabric, schedule, algorithm, root, sum, incoming, combine)
 }
 
 fn pipeline(algorithm: Algorithm) -> PipelineSegments {
@@ -188,17 +218,18 @@ fn scratch_bytes<F: Fabric>(
 fn lend_up<F: Fabric>(
     fabric: &mut F,
     schedule: &RankSchedule,
+    algorithm: Algorithm,
     root: usize,
     buffers: (&mut F::Window<'_>, &mut F::Window<'_>),
     len: usize,
-    pipeline: PipelineSegments,
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
+    let pipeline = pipeline(algorithm);
     if schedule.keeps_order(combine) {
         let route = &schedule.ordered;
         ordered_lent(fabric, route, root, buffers, len, pipeline, combine)
     } else {
-        let route = &schedule.reduce;
+        let route = route(schedule, algorithm);
         lent(fabric, route, root, buffers, len, pipeline, combine)
     }
 }

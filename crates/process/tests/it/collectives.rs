@@ -449,6 +449,7 @@ fn ranks_behind_a_segment_get_the_same() {
     let mut choices: Vec<Algorithms> = vec![Algorithms::default()];
     choices.extend(choices!(barrier));
     choices.extend(choices!(broadcast));
+    choices.extend(choices!(reduce));
     choices.extend(choices!(allreduce));
     choices.extend(choices!(scatter));
     choices.extend(choices!(gather));

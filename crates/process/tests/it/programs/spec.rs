@@ -69,7 +69,8 @@ fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
     let mut asked = Algorithms::default();
     macro_rules! draw {
         ($($collective:ident),*) => {$(
-            let all = $collective::Algorithm::ALL;
+            let all = $collective::Algorithm::ALL.iter().copied();
+            let all: Vec<_> = all.filter(|one| one.name() != "packages").collect();
             let mut ranges: Vec<usize> = match rng.u32(..3) {
                 0 => Vec::new(),
                 1 => vec![usize::MAX],
@@ -97,6 +98,11 @@ fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
         reduce_scatter,
         scan
     );
+    // Reductions by packages are drawn apart, so that all other cases stay what they were.
+    let mut apart = fastrand::Rng::with_seed(rng.clone().u64(..));
+    if apart.u32(..4) == 0 {
+        asked.reduce = Some(reduce::Algorithm::Packages).into();
+    }
     asked
 }
 
