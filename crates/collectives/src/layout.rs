@@ -69,7 +69,7 @@ impl Layout {
         let mut reductions = asked.reduce.ranges().map(|(_, choice)| choice);
         let package_tree = reductions
             .any(|choice| choice == Some(reduce::Algorithm::Packages))
-            .then(|| packages.map_or_else(|| package_tree(&vec![0; n]), package_tree));
+            .then(|| packages.map_or_else(|| ordered_tree(n), package_tree));
         Self {
             groups,
             #[cfg(debug_assertions)]

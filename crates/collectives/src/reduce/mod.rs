@@ -121,11 +121,14 @@ fn is_in_messages<F: Fabric>(context: &OpContext<F>, algorithm: Algorithm, len: 
     }
 }
 
-/// The tree of an algorithm that need not keep the order of ranks: the plan's, unless the team was asked for packages.
+/// The tree of an algorithm that need not keep the order of ranks.
 #[inline(always)]
 fn route(schedule: &RankSchedule, algorithm: Algorithm) -> &Route {
-    match (algorithm, &schedule.packages) {
-        (Algorithm::Packages, Some(packages)) => packages,
+    match algorithm {
+        Algorithm::Packages => {
+            let packages = schedule.packages.as_ref();
+            packages.expect("teams that are asked for packages have their tree")
+        }
         _ => &schedule.reduce,
     }
 }

@@ -11,6 +11,7 @@
 //! root, the length of the data or the pipeline segments.
 
 use super::SCRATCH_SEGMENTS;
+use crate::binomial_tree::children;
 use crate::combine::Combine;
 use crate::pipeline::PipelineSegments;
 use crate::route::Route;
@@ -24,14 +25,7 @@ use corecast_wire::Fabric;
 ///
 /// If `n` is 0.
 pub fn ordered_tree(n: usize) -> Tree {
-    let children = |rank: usize| {
-        let steps = (0..usize::BITS).map(|bit| 1 << bit);
-        let own = steps.take_while(|step| rank & step == 0 && *step < n);
-        own.map(|step| rank + step)
-            .filter(|&child| child < n)
-            .collect()
-    };
-    let children = (0..n).map(children).collect();
+    let children = (0..n).map(|rank| children(rank, n).collect()).collect();
     Tree::from_children(0, children).expect("a binomial tree")
 }
 
