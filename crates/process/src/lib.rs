@@ -23,6 +23,7 @@ mod process_stat;
 mod rendezvous;
 mod rendezvous_server;
 mod segment_header;
+mod succession;
 mod transfer_path;
 
 pub use address::Address;
@@ -33,4 +34,5 @@ pub use process_group::ProcessGroup;
 pub use rendezvous::{Entered, RendezvousError, enter};
 pub use rendezvous_server::RendezvousServer;
 pub use segment_header::SegmentHeaderError;
+pub use succession::Places;
 pub use transfer_path::CMA;

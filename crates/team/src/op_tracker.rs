@@ -102,7 +102,9 @@ impl OpTracker {
         if let Some(in_flight) = &mut fabric.call.in_flight {
             in_flight.enter(fabric.call.rank, operation.entry(), site);
         }
-        fabric.call.state.stops(fabric.call.rank, operation.seq)
+        let call = &fabric.call;
+        let stops = call.state.stops(call.rank, operation.seq);
+        stops.inspect_err(|_| call.note_failed())
     }
 }
 

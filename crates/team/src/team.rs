@@ -5,11 +5,14 @@ use crate::failure::Failure;
 use crate::member::Member;
 use crate::operation::OpFingerprint;
 use crate::options::Options;
+use crate::progress::Progress;
 use crate::team_memory::TeamMemory;
 use crate::transfer_path::{TransferPath, TransferPaths};
 use corecast_collectives::Plans;
 use corecast_wire::op_history::Presence;
 use corecast_wire::{Placement, WaitConfig};
+use std::any::Any;
+use std::fmt::Debug;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -31,8 +34,13 @@ pub struct OwnPart {
     /// The transfer path of long data to and from each rank of another process.
     pub paths: TransferPaths,
     /// A value that is dropped with the team, such as the monitors of the other processes.
-    pub kept: Box<dyn std::fmt::Debug + Send + Sync>,
+    pub kept: Box<dyn Kept>,
 }
+
+/// A value that a team keeps, and gives back to whoever knows its type by [`Team::kept`].
+pub trait Kept: Any + Debug + Send + Sync {}
+
+impl<T: Any + Debug + Send + Sync> Kept for T {}
 
 impl Drop for Team {
     fn drop(&mut self) {
@@ -217,6 +225,46 @@ impl Team {
             }
             results
         })
+    }
+
+    /// The value of type `T` that was given as [`OwnPart::kept`], if it was.
+    pub fn kept<T: Any>(&self) -> Option<&T> {
+        let kept: &dyn Any = &*self.part.as_ref()?.kept;
+        kept.downcast_ref()
+    }
+
+    /// How far a rank has come. It is exact once its member has left, or was lost.
+    ///
+    /// # Panics
+    ///
+    /// If `rank` is outside of the team.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// team.run(|member| (0..3).for_each(|_| member.barrier().unwrap()));
+    /// let progress = team.progress(1);
+    /// assert_eq!(progress.ended.unwrap().completed, 3);
+    /// assert_eq!(progress.last.operation.unwrap().seq, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn progress(&self, rank: usize) -> Progress {
+        let size = self.size();
+        assert!(rank < size, "rank {rank} is outside of a team of {size}");
+        self.team_memory.progress(rank)
+    }
+
+    /// Whether a rank has a member at this moment.
+    ///
+    /// # Panics
+    ///
+    /// If `rank` is outside of the team.
+    pub fn is_joined(&self, rank: usize) -> bool {
+        self.team_memory.state().is_joined(rank)
     }
 
     /// The first failure of any member, if there was one.

@@ -12,6 +12,7 @@ use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
 use crate::error::TeamError;
 use crate::options::Options;
+use crate::progress::{Ended, Progress};
 use crate::record::{RECORD_LINES, Record};
 use crate::team_state::{CrossProcess, TeamState};
 use crate::transfer_path::Processes;
@@ -56,6 +57,8 @@ pub struct TeamMemory {
     stack_bytes: usize,
     /// [`Options::begun`].
     begun: [u64; 2],
+    /// What the members of this process's ranks had ended when they left.
+    ended: Vec<OnceLock<Ended>>,
 }
 
 /// The line of a rank's operation history, which goes on after operation number `begun`.
@@ -183,6 +186,7 @@ impl TeamMemory {
             contexts: Mutex::new(Vec::new()),
             stack_bytes: options.stack_bytes,
             begun: options.begun,
+            ended: (0..n).map(|_| OnceLock::new()).collect(),
         };
         let first = team_memory.context(0, &rank_segments)?;
         *team_memory.waiting() = vec![first];
@@ -229,6 +233,21 @@ impl TeamMemory {
     /// The state that all members share besides their lines.
     pub fn state(&self) -> &Arc<TeamState> {
         &self.state
+    }
+
+    /// Notes what a member had ended that leaves.
+    pub(crate) fn set_ended(&self, rank: usize, ended: Ended) {
+        let _ = self.ended[rank].set(ended);
+    }
+
+    /// How far a rank has come.
+    pub(crate) fn progress(&self, rank: usize) -> Progress {
+        Progress {
+            rank,
+            last: self.state.activity(rank),
+            lost: self.state.loss(rank),
+            ended: self.ended[rank].get().cloned(),
+        }
     }
 
     pub(crate) fn placement(&self, rank: usize) -> &Placement {

@@ -189,6 +189,20 @@ impl TeamState {
         self.wake_all();
     }
 
+    /// How the member of a rank was lost; `None` unless it was.
+    pub(crate) fn loss(&self, rank: usize) -> Option<Loss> {
+        match self.histories[rank].presence() {
+            Presence::Panicked => Some(Loss::Panicked),
+            Presence::Died => Some(Loss::Died),
+            Presence::Absent | Presence::Present | Presence::Left => None,
+        }
+    }
+
+    /// Whether a rank has a member at this moment.
+    pub(crate) fn is_joined(&self, rank: usize) -> bool {
+        self.histories[rank].presence() == Presence::Present
+    }
+
     /// Marks `ranks`, whose process has ended, as lost. The team fails unless all of them had left before.
     pub fn lost(&self, ranks: &[usize], noticed_by: usize) {
         if mutated!(DeathUnheard) {

@@ -22,7 +22,7 @@ impl Words {
     /// If there is no such word.
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
-        // Acquire: synchronises with the Release in `set` and `claim`.
+        // Acquire: synchronises with the Release in `set`, `claim` and `replace`.
         self.0[index].load(Ordering::Acquire)
     }
 
@@ -52,6 +52,17 @@ impl Words {
     pub fn claim(&self, index: usize, word: u64) -> bool {
         // AcqRel: synchronises with `get` and `set` in both directions.
         let swap = self.0[index].compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire);
+        swap.is_ok()
+    }
+
+    /// Replaces word `index` if it is `old`, and returns whether it was. Of several threads that try, one succeeds.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such word.
+    pub fn replace(&self, index: usize, old: u64, word: u64) -> bool {
+        // AcqRel: synchronises with `get` and `set` in both directions.
+        let swap = self.0[index].compare_exchange(old, word, Ordering::AcqRel, Ordering::Acquire);
         swap.is_ok()
     }
 }

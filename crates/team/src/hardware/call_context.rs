@@ -8,6 +8,7 @@ use crate::team_state::TeamState;
 use corecast_wire::WaitStrategy;
 use corecast_wire::sync::mutated;
 use corecast_wire::wait::Watch;
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub(crate) struct CallContext {
     /// The operation in progress.
     pub(crate) operation: Operation,
     pub(crate) site: &'static Location<'static>,
+    /// The first operation in this context that has failed, and its call site.
+    pub(crate) failed: Cell<Option<(Operation, &'static Location<'static>)>>,
 }
 
 impl CallContext {
@@ -51,7 +54,22 @@ impl CallContext {
             true => waited,
             false => waited.or_else(|failure| look().ok_or(failure)),
         };
-        waited.map_err(|failure| self.state.fail(failure))
+        waited.map_err(|failure| self.fail(failure))
+    }
+
+    /// Fails the team because of what has happened in the operation, and returns the team's first failure.
+    #[cold]
+    pub(crate) fn fail(&self, failure: Failure) -> Failure {
+        self.note_failed();
+        self.state.fail(failure)
+    }
+
+    /// Notes that the operation has failed, unless an earlier one has.
+    #[cold]
+    pub(crate) fn note_failed(&self) {
+        if self.failed.get().is_none() {
+            self.failed.set(Some((self.operation, self.site)));
+        }
     }
 
     /// Fails the team because this rank has panicked amid the operation.
@@ -62,7 +80,7 @@ impl CallContext {
             operation: Some(self.operation),
             site: Some(Site::Local(self.site)),
         };
-        self.state.fail(Failure::PeerLost {
+        self.fail(Failure::PeerLost {
             local: own(),
             remote: own(),
             how: Loss::Panicked,

@@ -111,7 +111,7 @@ impl Hardware {
     #[inline(never)]
     pub(super) fn unexpected(&self, peer: usize, expected: usize, next: Received) -> Failure {
         let watch = self.call.watch(peer);
-        self.call.state.fail(if next.tag == self.fingerprint.tag() {
+        self.call.fail(if next.tag == self.fingerprint.tag() {
             watch.length(next.len, expected)
         } else {
             watch.mismatch_with(OpFingerprint::seq_of_tag(next.tag, self.call.operation.seq))

@@ -54,7 +54,7 @@ impl Fabric for Hardware {
         if fingerprint.agrees(count, flag) {
             return Ok(());
         }
-        Err(self.call.state.fail(self.call.watch(peer).mismatch()))
+        Err(self.call.fail(self.call.watch(peer).mismatch()))
     }
 
     #[inline(always)]
@@ -67,7 +67,7 @@ impl Fabric for Hardware {
         let tag = self.fingerprint.tag();
         match self.links[index].sender.send_watched(tag, payload, watch) {
             Ok(()) => Ok(()),
-            Err(SendError::Ended(failure)) => Err(self.call.state.fail(failure)),
+            Err(SendError::Ended(failure)) => Err(self.call.fail(failure)),
             Err(other) => unreachable!("members split messages to fit: {other}"),
         }
     }
@@ -145,7 +145,7 @@ impl Fabric for Hardware {
     #[cold]
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Failure {
         let watch = self.call.watch(peer);
-        self.call.state.fail(watch.length(sent, expected))
+        self.call.fail(watch.length(sent, expected))
     }
 
     #[inline]
@@ -253,7 +253,7 @@ impl Hardware {
     #[inline(never)]
     fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {
         match error {
-            ExactError::Ended(failure) => self.call.state.fail(failure),
+            ExactError::Ended(failure) => self.call.fail(failure),
             ExactError::Unexpected(next) => self.unexpected(peer, expected, next),
         }
     }

@@ -156,7 +156,7 @@ impl Hardware {
         let found = call.wait_watched(&self.wait_strategy, *token, watch, look)?;
         match found == expected {
             true => Ok(()),
-            false => Err(call.state.fail(self.strangers(members))),
+            false => Err(call.fail(self.strangers(members))),
         }
     }
 
@@ -177,7 +177,7 @@ impl Hardware {
         let others = &self.lines.barrier_ends[line].others;
         match OpFingerprint::agrees_in_sum(expected, found, others.len()) {
             true => Ok(()),
-            false => Err(self.call.state.fail(self.strangers(others))),
+            false => Err(self.call.fail(self.strangers(others))),
         }
     }
 

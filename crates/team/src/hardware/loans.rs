@@ -239,7 +239,7 @@ impl Hardware {
 
     #[cold]
     fn corrupt(&self, peer: usize) -> Failure {
-        self.call.state.fail(self.call.watch(peer).corrupt())
+        self.call.fail(self.call.watch(peer).corrupt())
     }
 
     /// Bytes of the result that this rank is about to write, if one loan has `len` bytes. A rank that lends

@@ -6,7 +6,7 @@ use crate::team_memory::TeamMemory;
 use corecast_wire::fiber::Stacks;
 use corecast_wire::fork::ForkDetector;
 use corecast_wire::wait::PollClock;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 
 /// An operation context for one operation in flight, and the outcome of that operation.
 #[derive(Debug)]
@@ -20,6 +20,13 @@ pub(super) struct ContextSlot {
     pub(super) failure: RefCell<Option<Failure>>,
     /// Tells whether this process was forked from the member's.
     pub(super) fork_detector: ForkDetector,
+}
+
+impl ContextSlot {
+    /// The context, unless its operation runs.
+    pub(super) fn look(&self) -> Option<Ref<'_, OpContext>> {
+        self.context.try_borrow().ok()
+    }
 }
 
 /// A member's operation contexts and stacks for operations in flight, made when it first has one.

@@ -18,12 +18,13 @@ use crate::OpContext;
 use crate::failure::Failure;
 use crate::op_tracker::OpTracker;
 use crate::operation::OpFingerprint;
+use crate::progress::Ended;
 use crate::team_memory::TeamMemory;
 use corecast_collectives::Collective;
 use corecast_collectives::barrier;
 use corecast_wire::sync::mutated;
 use corecast_wire::{Fabric, WaitConfig};
-use flight::Flight;
+use flight::{ContextSlot, Flight};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -135,6 +136,20 @@ impl Member {
             .with(self.tracker.seq(), others)
     }
 
+    /// What the operations of this member have come to; none is running.
+    fn ended(&self) -> Ended {
+        let rank = self.rank();
+        let blocking = std::iter::once(&self.context);
+        match &self.flight {
+            None => Ended::of(rank, &self.tracker, blocking),
+            Some(flight) => {
+                let in_flight: Vec<_> = flight.slots.iter().filter_map(ContextSlot::look).collect();
+                let in_flight = in_flight.iter().map(|context| &**context);
+                Ended::of(rank, &self.tracker, blocking.chain(in_flight))
+            }
+        }
+    }
+
     /// Begins an operation: enters it in the history that members which wait for this rank read.
     #[inline(always)]
     fn begin(
@@ -214,6 +229,8 @@ impl Drop for Member {
             return;
         }
         let call = &self.context.fabric.call;
+        let ended = self.ended();
+        self.team_memory.set_ended(call.rank, ended);
         call.state
             .leave(call.rank, corecast_wire::sync::panicking());
     }

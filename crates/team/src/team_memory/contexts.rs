@@ -13,6 +13,7 @@ use corecast_transfer::{self as bulk, BounceMemory, Endpoint, Memory};
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue;
 use corecast_wire::{Exchange, Line, LineRef, Parker, Segment, SegmentError, Signal, WaitStrategy};
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -63,6 +64,7 @@ impl TeamMemory {
                     in_flight: false,
                 },
                 site: Location::caller(),
+                failed: Cell::new(None),
             };
             let fabric = self.fabric(call, links, lines, waits, &buffers);
             Some(OpContext::new(fabric, Arc::clone(schedule)))
