@@ -49,6 +49,52 @@ pub enum EnterError {
         /// The process that has taken it.
         pid: u32,
     },
+    /// The team has no other processes.
+    #[error("a team of one process has no successor of several: make another team")]
+    OneProcess,
+    /// A member of this process has not left the team.
+    #[error("rank {rank} is still joined: drop the member before the team goes on without others")]
+    Joined {
+        /// The rank.
+        rank: usize,
+    },
+    /// The team has been succeeded.
+    #[error("the team has a successor already: go on with that one")]
+    Succeeded,
+    /// The others have gone on without a rank of this process.
+    #[error("the others have gone on without rank {rank}, whose process had dropped the team")]
+    Excluded {
+        /// The rank.
+        rank: usize,
+    },
+    /// Another process wants something else done with the places of lost ranks.
+    #[error(
+        "rank {rank} wants something else done with the places of lost ranks: all processes have to close them, or all have to refill them"
+    )]
+    Differs {
+        /// A rank of the other process.
+        rank: usize,
+    },
+    /// The team was inherited from a launcher, so that no process could find it.
+    #[error(
+        "a team that a launcher made has no address at which other processes find it: go on without the lost ranks, or enter a team at an address"
+    )]
+    NoAddress,
+    /// The memory at the address was made in an earlier attempt of the team to go on.
+    #[error(
+        "the processes at this address met in an earlier attempt to go on: start those again that were to take lost places"
+    )]
+    OtherRound,
+    /// Another process has not said whether it goes on within the limit.
+    #[error(
+        "after {waited:?} rank {rank} has neither gone on nor ended: all processes that live have to call this"
+    )]
+    Undecided {
+        /// The rank.
+        rank: usize,
+        /// How long this process has waited.
+        waited: Duration,
+    },
     /// Some ranks have not joined within the limit.
     #[error("after {waited:?} nobody has come for rank {rank} of {size}: start all processes")]
     Missing {

@@ -8,12 +8,14 @@
 //! | `inherited.rs` | memory, rank and size from a launcher |
 //! | `segment_header.rs` | the first lines of shared memory: version, options, algorithms, plans, ranks that have joined |
 //! | `error.rs` | why a process cannot become part of a team |
-//! | `process_group.rs` | a process's part of a team: created, attached, waiting for all |
+//! | `process_group.rs`, `assembly.rs` | a process's part of a team: created, attached, waiting for all |
+//! | `survivors.rs`, `succession.rs` | how those that are left of a team agree, and go on as another one |
 //! | `peer_monitor.rs`, `process_stat.rs` | one thread that the kernel wakes when another process ends, and by which others notice the end of this one |
 //! | `transfer_path.rs` | whether the memory of other processes is read, and from how many bytes on |
 #![forbid(unsafe_code)]
 
 mod address;
+mod assembly;
 mod error;
 mod inherited;
 mod message;
@@ -24,6 +26,7 @@ mod rendezvous;
 mod rendezvous_server;
 mod segment_header;
 mod succession;
+mod survivors;
 mod transfer_path;
 
 pub use address::Address;
@@ -35,4 +38,5 @@ pub use rendezvous::{Entered, RendezvousError, enter};
 pub use rendezvous_server::RendezvousServer;
 pub use segment_header::SegmentHeaderError;
 pub use succession::Places;
+pub use survivors::Survivors;
 pub use transfer_path::CMA;

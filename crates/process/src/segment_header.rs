@@ -16,6 +16,7 @@ use corecast_team::{DEPTH_MAX, Options};
 use corecast_wire::queue::Backend;
 use corecast_wire::robust_list::EndMark;
 use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +38,12 @@ mod word {
     pub(crate) const PATIENCE: usize = 9;
     pub(crate) const JOIN_LIMIT: usize = 10;
     pub(crate) const OVERSUBSCRIBED: usize = 11;
+    /// A random number that tells the team from others.
+    pub(crate) const ID: usize = 12;
+    /// What was said of the next team, see `succession.rs`.
+    pub(crate) const VERDICT: usize = 13;
+    /// The round of a succession in which the team was made; 0 if it follows no other.
+    pub(crate) const ROUND: usize = 14;
     /// 1 once all others are written.
     pub(crate) const READY: usize = 15;
 }
@@ -59,6 +66,12 @@ mod fact {
     pub(crate) const READY: usize = 7;
     /// Two words that tell when its process has ended, of the least rank of a process; see `EndMark`.
     pub(crate) const END_MARK: usize = 8;
+    /// Whether it goes on in the next team, see `succession.rs`.
+    pub(crate) const VOTE: usize = 10;
+    /// 1 once its process has dropped the team.
+    pub(crate) const DROPPED: usize = 11;
+    /// The number of operations that have completed, plus one; written before the vote.
+    pub(crate) const COMPLETED: usize = 12;
     pub(crate) const COUNT: usize = 16;
 }
 
@@ -178,6 +191,7 @@ impl SegmentHeader {
                 word::OVERSUBSCRIBED,
                 u64::from(options.is_oversubscribed(size)),
             ),
+            (word::ID, RandomState::new().build_hasher().finish()),
             (word::MAGIC, MAGIC),
             (word::READY, 1),
         ] {
@@ -315,6 +329,60 @@ impl SegmentHeader {
             self.lines.get(1 + first / WORDS),
             first % WORDS + fact::END_MARK,
         )
+    }
+
+    /// A random number that tells the team from others.
+    pub(crate) fn id(&self) -> u64 {
+        self.lines[0].get(word::ID)
+    }
+
+    /// Whether the team is that of this round of a succession, or no round's before: then it is this one's from now on.
+    pub(crate) fn is_of_round(&self, round: u64) -> bool {
+        let head = &self.lines[0];
+        head.claim(word::ROUND, round) || head.get(word::ROUND) == round
+    }
+
+    /// Notes that the process of a rank has dropped the team.
+    pub(crate) fn drop_rank(&self, rank: usize) {
+        let (line, at) = self.place(rank);
+        line.set(at + fact::DROPPED, 1);
+    }
+
+    /// Whether the process of a rank has dropped the team.
+    pub(crate) fn is_dropped(&self, rank: usize) -> bool {
+        self.fact(rank, fact::DROPPED) != 0
+    }
+
+    /// Notes how many operations of a rank have completed.
+    pub(crate) fn set_completed(&self, rank: usize, completed: u64) {
+        let (line, at) = self.place(rank);
+        line.set(at + fact::COMPLETED, completed.wrapping_add(1));
+    }
+
+    /// How many operations of a rank have completed, once its process has said so.
+    pub(crate) fn completed(&self, rank: usize) -> Option<u64> {
+        self.fact(rank, fact::COMPLETED).checked_sub(1)
+    }
+
+    /// The vote of a rank on the next team.
+    pub(crate) fn vote(&self, rank: usize) -> u64 {
+        self.fact(rank, fact::VOTE)
+    }
+
+    /// Replaces the vote of a rank if it is `old`, and returns whether it was.
+    pub(crate) fn replace_vote(&self, rank: usize, old: u64, new: u64) -> bool {
+        let (line, at) = self.place(rank);
+        line.replace(at + fact::VOTE, old, new)
+    }
+
+    /// What was said of the next team.
+    pub(crate) fn verdict(&self) -> u64 {
+        self.lines[0].get(word::VERDICT)
+    }
+
+    /// Replaces the verdict if it is `old`, and returns whether it was.
+    pub(crate) fn replace_verdict(&self, old: u64, new: u64) -> bool {
+        self.lines[0].replace(word::VERDICT, old, new)
     }
 
     /// The number of the process that has claimed a rank, 0 if none has.

@@ -87,7 +87,7 @@ impl Board for Seen<'_> {
         match self.shared.fault {
             Some(Fault::GoneUnseen) => false,
             // Half of the looks see too much.
-            Some(Fault::GoneSeenByHalf) if self.shared.looks.get() % 2 == 0 => true,
+            Some(Fault::GoneSeenByHalf) if self.shared.looks.get().is_multiple_of(2) => true,
             _ => self.shared.gone[rank].get(),
         }
     }
@@ -134,7 +134,11 @@ fn go_on(rank: usize, shared: &Shared, turn: &Turn) -> Result<Outcome, Refused> 
         };
         if is_done {
             let round = round.number;
-            return Ok(Outcome { round, members, next });
+            return Ok(Outcome {
+                round,
+                members,
+                next,
+            });
         }
     }
 }
@@ -177,8 +181,8 @@ fn play(seed: u64, size: usize, fault: Option<Fault>) -> Result<(), String> {
     shared.killed[0].set(true);
     let mut unseen = vec![0];
     // Schedules differ in how long a process runs at a time, and how fast ends follow each other and are seen.
-    let [stays, seen_soon, killed_soon] = [[0, 128, 230], [8, 40, 200], [4, 16, 60]]
-        .map(|of: [u8; 3]| of[random.usize(0..3)]);
+    let [stays, seen_soon, killed_soon] =
+        [[0, 128, 230], [8, 40, 200], [4, 16, 60]].map(|of: [u8; 3]| of[random.usize(0..3)]);
     let mut rank = 0;
     for _ in 0..4_000 {
         if random.u8(..) >= stays {
@@ -216,7 +220,10 @@ fn play(seed: u64, size: usize, fault: Option<Fault>) -> Result<(), String> {
         return Err(format!("{first:?} and {other:?}"));
     }
     let alive = |&rank: &usize| !shared.killed[rank].get();
-    match (0..size).filter(alive).find(|&rank| outcomes[rank].is_none()) {
+    match (0..size)
+        .filter(alive)
+        .find(|&rank| outcomes[rank].is_none())
+    {
         Some(rank) => Err(format!("rank {rank} waits for ever")),
         None => Ok(()),
     }
@@ -240,7 +247,8 @@ fn each_fault_of_the_board_is_found() {
         Fault::GoneForgotten,
         Fault::GoneUnseen,
     ] {
-        let found = (0..6_000).find_map(|seed| play(seed, 2 + seed as usize % 4, Some(fault)).err());
+        let found =
+            (0..6_000).find_map(|seed| play(seed, 2 + seed as usize % 4, Some(fault)).err());
         assert!(found.is_some(), "{fault:?} is not found");
     }
 }
@@ -259,7 +267,10 @@ fn processes_that_want_different_things_are_told() {
     let stack = DefaultStack::new(1 << 16).expect("a stack");
     let other = Rc::clone(&shared);
     let mut process = Coroutine::with_stack(stack, move |turn: &Turn, ()| {
-        let board = Seen { shared: &other, turn };
+        let board = Seen {
+            shared: &other,
+            turn,
+        };
         let closed = Round::arrive(&board, &[0], &[], Places::Closed).unwrap();
         let refilled = Round::arrive(&board, &[1], &[], Places::Refilled).unwrap();
         (closed.votes(&board), refilled.votes(&board))

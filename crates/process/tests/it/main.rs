@@ -28,5 +28,6 @@ mod periodic;
 mod processes;
 mod programs;
 mod rendezvous;
+mod survivors;
 mod sync;
 mod wraps;
