@@ -4,8 +4,10 @@ mod draft;
 mod planned;
 mod plans;
 mod processes;
+mod succession;
 
 pub use planned::Planned;
+pub use succession::Successor;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,6 +28,8 @@ use crate::waiting::Waiting;
 enum AskedThreads {
     Count(usize),
     Cores(String),
+    /// Rank r runs on the r-th of these; several may share one.
+    Exactly(Vec<u32>),
 }
 
 /// Makes a [`Team`](crate::Team). The builder finds out what a program does not set: the machine, its costs, the

@@ -13,12 +13,14 @@ mod candidate;
 mod drafts;
 mod races;
 mod reasons;
+mod repaired;
 #[cfg(test)]
 mod tests;
 
 pub use candidate::{Candidate, ONE_TREE};
 pub use races::Races;
 pub(crate) use reasons::latency;
+pub(crate) use repaired::Before;
 
 use std::time::Duration;
 
@@ -53,6 +55,8 @@ pub enum DecidedBy {
     Race,
     /// The model: this plan has the least predicted latency.
     Model,
+    /// The team before, whose plan was repaired when it lost ranks.
+    Repair,
     /// Corecast itself: ranks share hardware threads, which the model does not cover.
     Sharing,
 }
@@ -202,6 +206,19 @@ struct Settled {
     reason: String,
 }
 
+impl Settled {
+    /// The decision, with the notes on sources that could not decide.
+    fn choice(self, operation: Operation, mut aside: Vec<String>) -> Choice {
+        aside.push(self.reason);
+        Choice {
+            operation,
+            candidates: self.candidates,
+            decided_by: self.by,
+            reason: aside.join("; "),
+        }
+    }
+}
+
 impl<'a> Chooser<'a> {
     /// `costs` are those of messages towards the root, and from it.
     pub(crate) fn new(
@@ -260,13 +277,7 @@ impl<'a> Chooser<'a> {
                 }
             }
         };
-        aside.push(settled.reason);
-        Ok(Choice {
-            operation,
-            candidates: settled.candidates,
-            decided_by: settled.by,
-            reason: aside.join("; "),
-        })
+        Ok(settled.choice(operation, aside))
     }
 
     fn by_wish(

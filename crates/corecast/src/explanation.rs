@@ -189,6 +189,7 @@ impl Explanation {
                 DecidedBy::User => "asked for",
                 DecidedBy::Race => "won the race",
                 DecidedBy::Model => "least by the model",
+                DecidedBy::Repair => "repaired",
                 DecidedBy::Sharing => "ranks share hardware threads",
             };
             let root = chosen

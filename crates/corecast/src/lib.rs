@@ -52,7 +52,7 @@ mod waiting;
 mod waits;
 
 pub use barrier::Barrier;
-pub use builder::{Builder, Planned};
+pub use builder::{Builder, Planned, Successor};
 pub use error::Error;
 pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp};
 pub use numa_placement::NumaPlacement;
@@ -72,8 +72,8 @@ pub use corecast_model::MachineFile;
 pub use corecast_plan as plan;
 pub use corecast_plan::Pattern;
 pub use corecast_team::{
-    Await, Failure, JoinError, Loss, Member, Overlap, OverlapError, RankActivity, Request, Site,
-    Synchrony,
+    Await, Ended, Failure, JoinError, Loss, Member, Overlap, OverlapError, Progress, RankActivity,
+    Request, Site, Synchrony,
 };
 pub use corecast_wire::phase_barrier::{Arrival, TooMany};
 pub use corecast_wire::queue::{self, Backend};

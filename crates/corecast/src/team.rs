@@ -1,9 +1,11 @@
 //! [`Team`]: the members with their chosen plans and pinned threads, and the queries about them.
 
+use corecast_collectives::Plans;
 use corecast_team::TransferPath;
 use corecast_team::{Failure, JoinError, Member};
 use corecast_wire::{Placement, WaitConfig};
 
+use crate::builder::Builder;
 use crate::choose::Choice;
 use crate::costs::TeamCosts;
 use crate::explanation::Explanation;
@@ -21,6 +23,9 @@ pub struct Team {
     pub(crate) built: Explanation,
     pub(crate) costs: TeamCosts,
     pub(crate) choices: Vec<Choice>,
+    pub(crate) plans: Plans,
+    /// What was asked for.
+    pub(crate) builder: Builder,
 }
 
 /// Tells the pins that a rank's thread ends, even in a panic.

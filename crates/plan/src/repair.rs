@@ -53,7 +53,7 @@ use corecast_model::CostModel;
 
 use crate::operation::Operation;
 use crate::pattern::Pattern;
-use crate::plan::{Plan, Shape, Space};
+use crate::plan::{Plan, PlanError, Shape, Space};
 use crate::tree::Tree;
 use change::Change;
 use draft::NONE;
@@ -107,6 +107,42 @@ pub enum RepairError {
 }
 
 impl Plan {
+    /// Makes the plan of a schedule that is to be repaired, with the simple lower bound of repairs.
+    ///
+    /// # Errors
+    ///
+    /// The schedule has another number of members than the model, or shares lines whose costs the model lacks.
+    ///
+    /// # Cost
+    ///
+    /// One pass over the costs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_plan::{Operation, Pattern, Plan, RootChoice, plan};
+    ///
+    /// let machine = corecast_model::synthetic("core:8").unwrap();
+    /// let full = plan(machine.costs(), Pattern::Best, Operation::Reduce, RootChoice::Auto)?;
+    /// let simple = Plan::to_repair(machine.costs(), Pattern::Best, Operation::Reduce, full.shape)?;
+    /// assert!(simple.latency == full.latency && simple.lower_bound <= full.lower_bound);
+    /// # Ok::<(), corecast_plan::PlanError>(())
+    /// ```
+    pub fn to_repair(
+        costs: &CostModel,
+        pattern: Pattern,
+        operation: Operation,
+        shape: Shape,
+    ) -> Result<Self, PlanError> {
+        let (found, expected) = (shape.len(), costs.n());
+        if found != expected {
+            return Err(PlanError::TeamSize { found, expected });
+        }
+        let root = shape.root().unwrap_or(0);
+        let bound = quick_bound(costs, operation, &shape, root);
+        Self::of_shape(costs, pattern, operation, root, shape, Some(bound))
+    }
+
     /// Returns the plan without one member.
     ///
     /// `costs` are those of the members that stay, in their order: ranks above `rank` move down by

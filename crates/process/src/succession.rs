@@ -15,7 +15,7 @@
 //! before is that it was given up.
 
 /// What the processes of a team share to agree.
-pub(crate) trait Board {
+pub(crate) trait Ballots {
     /// Number of ranks of the team.
     fn size(&self) -> usize;
     /// The vote of a rank, 0 at first.
@@ -76,12 +76,12 @@ pub(crate) struct Round {
 impl Round {
     /// Arrives with the ranks `own` in the round that follows the last verdict; those in `leaving` are gone from it on.
     pub(crate) fn arrive(
-        board: &impl Board,
+        ballots: &impl Ballots,
         own: &[usize],
         leaving: &[usize],
         places: Places,
     ) -> Result<Self, Refused> {
-        let verdict = board.verdict();
+        let verdict = ballots.verdict();
         if verdict & 1 == 1 {
             return Err(Refused::Done);
         }
@@ -92,8 +92,8 @@ impl Round {
                 true => GONE,
                 false => round.comes(),
             };
-            round.vote(board, rank, vote);
-            if vote != GONE && board.vote(rank) == number << 2 | GONE {
+            round.vote(ballots, rank, vote);
+            if vote != GONE && ballots.vote(rank) == number << 2 | GONE {
                 return Err(Refused::Excluded(rank));
             }
         }
@@ -108,30 +108,30 @@ impl Round {
     }
 
     /// Votes for a rank, unless somebody has in this round.
-    fn vote(self, board: &impl Board, rank: usize, vote: u64) {
+    fn vote(self, ballots: &impl Ballots, rank: usize, vote: u64) {
         loop {
-            let old = board.vote(rank);
-            if old >> 2 >= self.number || board.replace_vote(rank, old, self.number << 2 | vote) {
+            let old = ballots.vote(rank);
+            if old >> 2 >= self.number || ballots.replace_vote(rank, old, self.number << 2 | vote) {
                 return;
             }
         }
     }
 
     /// Looks who comes.
-    pub(crate) fn votes(self, board: &impl Board) -> Votes {
+    pub(crate) fn votes(self, ballots: &impl Ballots) -> Votes {
         let mut members = Vec::new();
-        for rank in 0..board.size() {
-            if board.verdict() >> 1 >= self.number {
+        for rank in 0..ballots.size() {
+            if ballots.verdict() >> 1 >= self.number {
                 return Votes::GivenUp;
             }
-            if board.vote(rank) >> 2 < self.number {
-                if !board.is_gone(rank) {
+            if ballots.vote(rank) >> 2 < self.number {
+                if !ballots.is_gone(rank) {
                     return Votes::Missing(rank);
                 }
                 // It may have come before it went.
-                self.vote(board, rank, GONE);
+                self.vote(ballots, rank, GONE);
             }
-            let vote = board.vote(rank);
+            let vote = ballots.vote(rank);
             match vote & 3 {
                 _ if vote >> 2 > self.number => return Votes::GivenUp,
                 GONE => {}
@@ -143,13 +143,13 @@ impl Round {
     }
 
     /// Says whether the round is done, unless somebody has said so; returns what was said first.
-    pub(crate) fn decide(self, board: &impl Board, is_done: bool) -> bool {
+    pub(crate) fn decide(self, ballots: &impl Ballots, is_done: bool) -> bool {
         loop {
-            let verdict = board.verdict();
+            let verdict = ballots.verdict();
             if verdict >> 1 >= self.number {
                 return verdict == self.number << 1 | 1;
             }
-            if board.replace_verdict(verdict, self.number << 1 | u64::from(is_done)) {
+            if ballots.replace_verdict(verdict, self.number << 1 | u64::from(is_done)) {
                 return is_done;
             }
         }
@@ -159,17 +159,17 @@ impl Round {
     /// `Some(false)` if it was given up. `is_complete` says whether all have registered there.
     pub(crate) fn look(
         self,
-        board: &impl Board,
+        ballots: &impl Ballots,
         members: &[usize],
         is_complete: impl FnOnce() -> bool,
     ) -> Option<bool> {
         if is_complete() {
-            return Some(self.decide(board, true));
+            return Some(self.decide(ballots, true));
         }
-        let is_over = board.verdict() >> 1 >= self.number;
-        if is_over || members.iter().any(|&rank| board.is_gone(rank)) {
+        let is_over = ballots.verdict() >> 1 >= self.number;
+        if is_over || members.iter().any(|&rank| ballots.is_gone(rank)) {
             // If others have seen it complete, so will this process.
-            return (!self.decide(board, false)).then_some(false);
+            return (!self.decide(ballots, false)).then_some(false);
         }
         None
     }

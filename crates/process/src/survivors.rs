@@ -7,7 +7,7 @@ use crate::message::Hello;
 use crate::process_group::ProcessGroup;
 use crate::rendezvous::{Entered, enter};
 use crate::segment_header::SegmentHeader;
-use crate::succession::{Board, Places, Refused, Round, Votes};
+use crate::succession::{Ballots, Places, Refused, Round, Votes};
 use corecast_collectives::Plans;
 use corecast_team::{Ended, Options, Progress, Team};
 use corecast_wire::sync::{Instant, sleep};
@@ -15,7 +15,7 @@ use std::error::Error;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-impl Board for SegmentHeader {
+impl Ballots for SegmentHeader {
     fn size(&self) -> usize {
         Self::size(self)
     }
@@ -73,21 +73,21 @@ impl<'t> Survivors<'t> {
         if let Some(&rank) = kept.ranks.iter().find(|&&rank| team.is_joined(rank)) {
             return Err(EnterError::Joined { rank });
         }
-        let board = &*kept.header;
+        let ballots = &*kept.header;
         for &rank in &kept.ranks {
             // A rank that nobody joined has completed nothing.
             let completed = team.progress(rank).ended.unwrap_or_default().completed;
-            board.set_completed(rank, completed);
+            ballots.set_completed(rank, completed);
         }
         let (begin, mut pause) = (Instant::now(), FIRST_PAUSE);
-        let arrive = || match Round::arrive(board, &kept.ranks, leaving, places) {
+        let arrive = || match Round::arrive(ballots, &kept.ranks, leaving, places) {
             Ok(round) => Ok(round),
             Err(Refused::Done) => Err(EnterError::Succeeded),
             Err(Refused::Excluded(rank)) => Err(EnterError::Excluded { rank }),
         };
         let mut round = arrive()?;
         loop {
-            let rank = match round.votes(board) {
+            let rank = match round.votes(ballots) {
                 Votes::Members(ranks) => {
                     return Ok(Self {
                         team,

@@ -6,6 +6,7 @@
 
 use std::sync::Once;
 
+use corecast_collectives::Plans;
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::profile::Mode;
 use corecast_plan::Operation;
@@ -47,8 +48,8 @@ impl Builder {
     pub fn build(self) -> Result<Team, Error> {
         let draft = self.draft(None)?;
         let (choices, plans) = draft.choose()?;
-        let team = corecast_team::Team::with_options(plans, &draft.options)?;
-        Ok(draft.finish(team, choices))
+        let team = corecast_team::Team::with_options(plans.clone(), &draft.options)?;
+        Ok(draft.finish(team, choices, plans))
     }
 
     /// Finds everything but the plans. `size` is the number of ranks of a team of processes; it is `None` for
@@ -57,6 +58,7 @@ impl Builder {
         let counted = match &self.ranks {
             None => size,
             Some(AskedThreads::Count(ranks)) => Some(*ranks),
+            Some(AskedThreads::Exactly(rank_pus)) => Some(rank_pus.len()),
             Some(AskedThreads::Cores(_)) => None,
         };
         if let Some(ranks) = counted {
@@ -70,6 +72,7 @@ impl Builder {
             None => cpu_placement::of_count(machine, size.unwrap_or(machine.pus.len())),
             Some(AskedThreads::Count(ranks)) => cpu_placement::of_count(machine, *ranks),
             Some(AskedThreads::Cores(list)) => cpu_placement::of_list(list, &here)?,
+            Some(AskedThreads::Exactly(rank_pus)) => rank_pus.clone(),
         };
         if let Some(size) = size
             && rank_pus.len() != size
@@ -107,7 +110,7 @@ impl Builder {
             Some(waiting) => waits.wished(waiting, false),
             None => waits.by_environment()?,
         };
-        let mut options = self.options;
+        let mut options = self.options.clone();
         options.wait_config = Some(waits.as_wait_config());
         options.parallelism = Some(here.unthrottled_parallelism());
         options.algorithms = *rules.algorithms();
@@ -125,6 +128,7 @@ impl Builder {
             waits,
             options,
             numa_placement,
+            builder: self,
         })
     }
 }
@@ -142,11 +146,18 @@ pub(super) struct TeamDraft {
     pub(super) waits: Waits,
     pub(super) options: Options,
     numa_placement: NumaPlacement,
+    /// What was asked for.
+    builder: Builder,
 }
 
 impl TeamDraft {
     /// Makes the [`Team`] over `team` and its explanation; `choices` are empty where another process planned.
-    pub(super) fn finish(self, team: corecast_team::Team, choices: Vec<Choice>) -> Team {
+    pub(super) fn finish(
+        self,
+        team: corecast_team::Team,
+        choices: Vec<Choice>,
+        plans: Plans,
+    ) -> Team {
         let here = &self.here;
         let rank = |(rank, &pu): (usize, &u32)| RankPlace {
             pu,
@@ -195,6 +206,8 @@ impl TeamDraft {
             built,
             costs: self.costs,
             choices,
+            plans,
+            builder: self.builder,
         };
         if debug::level() >= Level::Trace {
             debug::say(Level::Trace, || team.explain().to_string());

@@ -1,11 +1,22 @@
 //! Teams of several processes.
 
 use super::Builder;
+use super::draft::TeamDraft;
+use crate::choose::Choice;
 use crate::error::Error;
 use crate::team::Team;
 use corecast_process::ProcessGroup;
 use corecast_process::{Address, EnterError, inherited};
 use std::os::fd::OwnedFd;
+
+impl TeamDraft {
+    /// [`TeamDraft::finish`] over a team of processes.
+    pub(super) fn finish_processes(self, team: corecast_team::Team, choices: Vec<Choice>) -> Team {
+        let plans = ProcessGroup::plans(&team).expect("it is a team of processes");
+        let plans = plans.clone();
+        self.finish(team, choices, plans)
+    }
+}
 
 impl Builder {
     /// Meets other processes at `address` and makes one team of `size` ranks with them. This process has one
@@ -56,7 +67,7 @@ impl Builder {
         };
         let options = &draft.options;
         let team = ProcessGroup::enter(address, size, requested_ranks, plans, options)?;
-        Ok(draft.finish(team, choices))
+        Ok(draft.finish_processes(team, choices))
     }
 
     /// Joins the team for which a launcher started this process; `None` without a launcher. See
@@ -88,7 +99,7 @@ impl Builder {
         place.check()?;
         let draft = self.draft(Some(place.size as usize))?;
         let team = ProcessGroup::inherited(&draft.options)?;
-        Ok(team.map(|team| draft.finish(team, Vec::new())))
+        Ok(team.map(|team| draft.finish_processes(team, Vec::new())))
     }
 
     /// For launchers: chooses the plans of a team of `size` ranks and makes its memory. Each process

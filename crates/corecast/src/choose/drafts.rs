@@ -196,7 +196,8 @@ impl<'a> Drafts<'a> {
         better.then_some((way_in, way_out))
     }
 
-    fn candidate(
+    /// A schedule with its predicted latency.
+    pub(super) fn candidate(
         &self,
         pattern: Pattern,
         operation: Operation,

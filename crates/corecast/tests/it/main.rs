@@ -4,5 +4,6 @@
 mod examples;
 mod processes;
 mod profiles;
+mod succession;
 mod teams;
 mod waits;

@@ -1,5 +1,5 @@
 //! Processes agree in every schedule that is tried: each is a coroutine that gives way before every access, and may be
-//! killed there. Boards with a fault show that the checks can fail.
+//! killed there. Ballots with a fault show that the checks can fail.
 
 use super::*;
 use corosensei::stack::DefaultStack;
@@ -7,7 +7,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// A fault of the board that the checks have to find.
+/// A fault of the ballots that the checks have to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// A verdict is replaced whatever it is by now.
@@ -46,7 +46,7 @@ struct Seen<'s> {
     turn: &'s Turn,
 }
 
-impl Board for Seen<'_> {
+impl Ballots for Seen<'_> {
     fn size(&self) -> usize {
         self.shared.votes.len()
     }
@@ -103,11 +103,11 @@ struct Outcome {
 
 /// What a process does that goes on, with one rank of its own.
 fn go_on(rank: usize, shared: &Shared, turn: &Turn) -> Result<Outcome, Refused> {
-    let board = Seen { shared, turn };
+    let ballots = Seen { shared, turn };
     loop {
-        let round = Round::arrive(&board, &[rank], &[], Places::Closed)?;
+        let round = Round::arrive(&ballots, &[rank], &[], Places::Closed)?;
         let members = loop {
-            match round.votes(&board) {
+            match round.votes(&ballots) {
                 Votes::Members(members) => break members,
                 Votes::GivenUp => break Vec::new(),
                 Votes::Missing(_) => turn.suspend(()),
@@ -128,7 +128,7 @@ fn go_on(rank: usize, shared: &Shared, turn: &Turn) -> Result<Outcome, Refused> 
         let is_complete = || members.iter().all(has_registered);
         let is_done = loop {
             turn.suspend(());
-            if let Some(is_done) = round.look(&board, &members, is_complete) {
+            if let Some(is_done) = round.look(&ballots, &members, is_complete) {
                 break is_done;
             }
         };
@@ -240,7 +240,7 @@ fn all_that_live_go_on_with_one_team() {
 }
 
 #[test]
-fn each_fault_of_the_board_is_found() {
+fn each_fault_of_the_ballots_is_found() {
     for fault in [
         Fault::VerdictsOverwritten,
         Fault::GoneSeenByHalf,
@@ -267,13 +267,13 @@ fn processes_that_want_different_things_are_told() {
     let stack = DefaultStack::new(1 << 16).expect("a stack");
     let other = Rc::clone(&shared);
     let mut process = Coroutine::with_stack(stack, move |turn: &Turn, ()| {
-        let board = Seen {
+        let ballots = Seen {
             shared: &other,
             turn,
         };
-        let closed = Round::arrive(&board, &[0], &[], Places::Closed).unwrap();
-        let refilled = Round::arrive(&board, &[1], &[], Places::Refilled).unwrap();
-        (closed.votes(&board), refilled.votes(&board))
+        let closed = Round::arrive(&ballots, &[0], &[], Places::Closed).unwrap();
+        let refilled = Round::arrive(&ballots, &[1], &[], Places::Refilled).unwrap();
+        (closed.votes(&ballots), refilled.votes(&ballots))
     });
     let votes = loop {
         if let CoroutineResult::Return(votes) = process.resume(()) {
