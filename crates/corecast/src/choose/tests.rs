@@ -330,3 +330,109 @@ fn costs_of_shared_lines_make_no_groups() {
         }
     }
 }
+
+/// The plans that a team runs by these decisions.
+fn plans(barrier: &Choice, broadcast: &Choice, reduce: &Choice) -> corecast_collectives::Plans {
+    use corecast_collectives::{BarrierPlan, Plans};
+    let tree = |choice: &Choice| choice.chosen().tree().unwrap().clone();
+    let barrier = BarrierPlan::of_shape(&barrier.chosen().shape).unwrap();
+    Plans::new(barrier, tree(broadcast), tree(reduce)).unwrap()
+}
+
+#[test]
+fn a_team_without_some_ranks_has_the_planners_repairs() {
+    let races = Races::none("nothing was raced");
+    let preferences = Preferences::default();
+    for name in ["sandybridge-2x8", "sandybridge-e5-2650-2x8"] {
+        let machine = corecast_model::builtin(name).unwrap();
+        let (costs, threads) = (machine.costs(), machine.threads());
+        let all = Chooser::new((costs, costs), threads, &preferences, &races).unwrap();
+        let [barrier, broadcast, reduce] =
+            [Operation::Barrier, Operation::Broadcast, Operation::Reduce]
+                .map(|operation| all.choose(operation).unwrap());
+        let plans = plans(&barrier, &broadcast, &reduce);
+        let choices = [barrier, broadcast, reduce];
+        for leaving in [&[3][..], &[broadcast_root(&choices)], &[0, 7, 12, 15]] {
+            let staying: Vec<usize> = (0..costs.n())
+                .filter(|rank| !leaving.contains(rank))
+                .collect();
+            let left = costs.subset(&staying).unwrap();
+            let pus: Vec<u32> = staying.iter().map(|&rank| threads[rank]).collect();
+            let chooser = Chooser::new((&left, &left), &pus, &preferences, &races).unwrap();
+            for (known, choice) in [
+                (true, &choices[0]),
+                (true, &choices[1]),
+                (false, &choices[2]),
+            ] {
+                let before = Before {
+                    plans: &plans,
+                    choices: if known { &choices } else { &[] },
+                    costs: (costs, costs),
+                    staying: &staying,
+                };
+                let operation = choice.operation;
+                let repaired = chooser.repaired(operation, &before).unwrap();
+                assert_eq!(repaired.decided_by, DecidedBy::Repair, "{name} {operation}");
+                let found = repaired.chosen();
+                assert_eq!(found.shape.len(), staying.len());
+                assert_eq!(
+                    found.pattern,
+                    if known {
+                        choice.chosen().pattern
+                    } else {
+                        Pattern::Best
+                    }
+                );
+                // A fresh search is the oracle; the planner's documentation has how far a repair may be off.
+                let fresh = chooser.choose(operation).unwrap();
+                let ratio = found.latency / fresh.chosen().latency;
+                assert!(
+                    ratio < 1.10,
+                    "{name} {operation} without {leaving:?}: {ratio}"
+                );
+            }
+        }
+    }
+}
+
+fn broadcast_root(choices: &[Choice; 3]) -> usize {
+    choices[1].chosen().root
+}
+
+#[test]
+fn what_cannot_be_repaired_is_chosen_anew() {
+    use corecast_collectives::BarrierPlan;
+    let races = Races::none("nothing was raced");
+    let preferences = Preferences::default();
+    let machine = corecast_model::synthetic("core:6").unwrap();
+    let costs = machine.costs();
+    let all = Chooser::new((costs, costs), machine.threads(), &preferences, &races).unwrap();
+    let [barrier, broadcast, reduce] =
+        [Operation::Barrier, Operation::Broadcast, Operation::Reduce]
+            .map(|operation| all.choose(operation).unwrap());
+    let plans = plans(&barrier, &broadcast, &reduce);
+    let left = costs.subset(&[0, 2, 3, 4, 5]).unwrap();
+    let chooser = Chooser::new((&left, &left), &[0, 2, 3, 4, 5], &preferences, &races).unwrap();
+    let rounds = |radix| Pattern::Dissemination { radix }.rounds(6).unwrap();
+    for (barrier, decided_by) in [
+        (BarrierPlan::Counter(6), DecidedBy::Model),
+        // The pattern of rounds that another process has chosen is found again.
+        (BarrierPlan::Rounds(rounds(3)), DecidedBy::Repair),
+    ] {
+        let plans = plans.clone().with_barrier(barrier).unwrap();
+        let before = Before {
+            plans: &plans,
+            choices: &[],
+            costs: (costs, costs),
+            staying: &[0, 2, 3, 4, 5],
+        };
+        let repaired = chooser.repaired(Operation::Barrier, &before).unwrap();
+        assert_eq!(repaired.decided_by, decided_by);
+        if decided_by == DecidedBy::Repair {
+            assert_eq!(
+                repaired.chosen().pattern,
+                Pattern::Dissemination { radix: 3 }
+            );
+        }
+    }
+}

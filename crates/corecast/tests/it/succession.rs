@@ -3,7 +3,7 @@
 use corecast::choose::DecidedBy;
 use corecast::model::synthetic;
 use corecast::operator::Sum;
-use corecast::plan::{Operation, Pattern, Plan};
+use corecast::plan::Operation;
 use corecast::process::{Address, EnterError};
 use corecast::{Builder, Error, Failure, Loss, Team};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,47 +60,6 @@ fn threads_go_on_over_repaired_plans() {
             );
         }
     }
-}
-
-/// The oracle of a repair is the planner's own, over costs of a team whose ranks share no hardware thread.
-#[test]
-fn a_repair_is_that_of_the_planner() {
-    let machine = synthetic("package:2 core:4").unwrap();
-    let here = corecast::machine::discover();
-    if here.usable.len() < 2 {
-        println!("SKIPPED: there is one usable PU, which ranks would share");
-        return;
-    }
-    let team = builder().machine(machine.clone()).threads(2).build();
-    let team = team.unwrap();
-    let next = team.without(&[1]).unwrap();
-    for chosen in next.team.explain().operations {
-        assert_eq!(chosen.predicted, Some(0.0), "one rank waits for nobody");
-    }
-    // The like with more ranks, where hardware threads are enough.
-    if here.unthrottled_parallelism() < 4 {
-        println!("SKIPPED: four ranks would share hardware threads");
-        return;
-    }
-    let team = builder().machine(machine.clone()).threads(4).build();
-    let team = team.unwrap();
-    let explained = team.explain();
-    let next = team.without(&[2]).unwrap();
-    let broadcast = &next.team.explain().operations[1];
-    let costs = |ranks: &[usize]| {
-        let at: Vec<usize> = ranks
-            .iter()
-            .map(|&rank| machine.position(team.pus()[rank]).unwrap_or(rank))
-            .collect();
-        machine.costs().subset(&at).unwrap()
-    };
-    let pattern: Pattern = explained.operations[1].pattern.parse().unwrap();
-    let root = corecast::plan::RootChoice::Rank(explained.operations[1].root.unwrap());
-    let all = costs(&[0, 1, 2, 3]);
-    let plan = corecast::plan::plan(&all, pattern, Operation::Broadcast, root).unwrap();
-    let plan = Plan::to_repair(&all, pattern, Operation::Broadcast, plan.shape).unwrap();
-    let repaired = plan.without(&costs(&[0, 1, 3]), 2).unwrap().plan;
-    assert_eq!(broadcast.predicted, Some(repaired.latency));
 }
 
 #[test]
