@@ -535,6 +535,36 @@ corecast_status_t corecast_builder_slots(struct corecast_builder_t *builder,
 corecast_status_t corecast_builder_start(struct corecast_builder_t *builder,
                                          const char *start);
 
+// Makes a team of the ranks of `team` that go on: all but the `count` ranks in `leaving`, those whose thread panicked, and
+// those whose process has ended or has freed its team. The others keep their order, and move up. All members of `team` must
+// have left before; in a team of processes each process that lives calls this, with the ranks of its own that leave.
+//
+// Writes to `completed`, unless that is NULL, the number of operations, from the first one on, that have completed on all
+// ranks that go on. `team` can be freed afterwards.
+//
+// Threads: one.
+//
+// The caller sees to it that
+// `team` is NULL or a live handle; `leaving` has `count` numbers, and may be NULL if that is 0; `next` is NULL or a place
+// for a handle; `completed` is NULL or a place for a number.
+corecast_status_t corecast_team_without(const struct corecast_team_t *team,
+                                        const size_t *leaving,
+                                        size_t count,
+                                        struct corecast_team_t **next,
+                                        uint64_t *completed);
+
+// Makes a team with as many ranks as `team`, in which others take the places of those that were lost: new threads, and in a
+// team of processes other processes, which enter a team of this size at the same address, and ask for the ranks that were
+// lost. Else as `corecast_team_without`.
+//
+// Threads: one.
+//
+// The caller sees to it that
+// `team` is NULL or a live handle; `next` is NULL or a place for a handle; `completed` is NULL or a place for a number.
+corecast_status_t corecast_team_refilled(const struct corecast_team_t *team,
+                                         struct corecast_team_t **next,
+                                         uint64_t *completed);
+
 // Makes a team of `ranks` threads of this process. Corecast chooses everything else.
 //
 // Threads: any.

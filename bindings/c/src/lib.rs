@@ -26,6 +26,7 @@ pub mod own;
 
 pub mod builder;
 pub mod settings;
+pub mod succession;
 pub mod team;
 
 pub mod member;

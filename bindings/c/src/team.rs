@@ -44,7 +44,7 @@ unsafe fn whole<'a>(team: *const Team) -> Result<&'a Team, Refusal> {
 /// # Safety
 ///
 /// `team` is NULL or a live handle.
-unsafe fn team<'a>(team: *const Team) -> Result<&'a corecast::Team, Refusal> {
+pub(crate) unsafe fn team<'a>(team: *const Team) -> Result<&'a corecast::Team, Refusal> {
     // SAFETY: the caller's promise.
     unsafe { whole(team) }.map(|team| &team.inner)
 }

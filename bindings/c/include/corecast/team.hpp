@@ -41,6 +41,21 @@ class team {
     return all;
   }
 
+  // The team of those ranks that go on: all but `leaving`, which are of this process, and those that were lost. Every process
+  // that lives calls it, after its members have left. Writes to `completed` how many operations have completed on all of them.
+  [[nodiscard]] team without(std::span<const std::size_t> leaving = {}, std::uint64_t *completed = nullptr) const {
+    corecast_team_t *next = nullptr;
+    detail::check(corecast_team_without(handle(), leaving.data(), leaving.size(), &next, completed));
+    return of(next);
+  }
+
+  // A team with as many ranks, in which others take the places of those that were lost.
+  [[nodiscard]] team refilled(std::uint64_t *completed = nullptr) const {
+    corecast_team_t *next = nullptr;
+    detail::check(corecast_team_refilled(handle(), &next, completed));
+    return of(next);
+  }
+
   // Runs body(member) as every rank of this process, each on a thread of its own. Throws what the
   // first body to throw has thrown.
   template <class Body>

@@ -44,6 +44,26 @@ static void killed(corecast_member_t *member, void *context) {
   CHECK(strstr(corecast_error_message(), "rank 3 has died") != NULL);
 }
 
+static void sums(corecast_member_t *member, void *context) {
+  (void)context;
+  uint64_t one = 1;
+  OK(corecast_allreduce(member, &one, 1, CORECAST_ELEMENT_U64, CORECAST_OPERATOR_SUM));
+  CHECK(one == corecast_member_size(member));
+}
+
+/* Those that are left go on without rank 3. */
+static void go_on(corecast_team_t *team) {
+  corecast_team_t *next;
+  uint64_t completed;
+  size_t three = 3;
+  CHECK(corecast_team_without(team, &three, 1, &next, NULL) == CORECAST_STATUS_INVALID);
+  CHECK(corecast_team_without(team, NULL, 0, NULL, NULL) == CORECAST_STATUS_INVALID);
+  OK(corecast_team_without(team, NULL, 0, &next, &completed));
+  CHECK(completed == 1 && corecast_team_size(next) == SIZE - 1);
+  OK(corecast_team_run(next, sums, NULL));
+  OK(corecast_team_free(next));
+}
+
 static void together(const char *address, corecast_body_t what, bool dies) {
   pid_t children[2];
   for (int i = 0; i < 2; i++) {
@@ -52,6 +72,7 @@ static void together(const char *address, corecast_body_t what, bool dies) {
     if (children[i] == 0) {
       corecast_team_t *team = enter(address, i == 0 ? 1 : 3, CORECAST_ANY_RANK, 1);
       corecast_team_run(team, what, NULL);
+      if (dies) go_on(team);
       corecast_team_free(team);
       exit(0);
     }
@@ -62,6 +83,7 @@ static void together(const char *address, corecast_body_t what, bool dies) {
   CHECK(count == 2 && ranks[0] == 0 && ranks[1] == 2);
   corecast_status_t status = corecast_team_run(team, what, NULL);
   CHECK(status == (dies ? CORECAST_STATUS_PEER_LOST : CORECAST_STATUS_OK));
+  if (dies) go_on(team);
   OK(corecast_team_free(team));
   for (int i = 0; i < 2; i++) {
     int ended;

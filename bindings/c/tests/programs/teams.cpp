@@ -155,6 +155,13 @@ int main() {
                               std::to_string(reinterpret_cast<std::uintptr_t>(&own));
   corecast::team met = corecast::builder().enter(address, 2, 2);
   met.run([](corecast::member &member) { CHECK(member.allreduce_value(1, corecast::sum) == 2); });
+  // Teams go on without a rank, or with all that are left: one whose body has thrown has left in order.
+  std::uint64_t completed = 7;
+  const std::array<std::size_t, 1> leaving{0};
+  CHECK(met.without(leaving, &completed).size() == 1 && completed == 1);
+  corecast::team lucky = unlucky.without();
+  CHECK(lucky.size() == 2);
+  CHECK(unlucky.refilled().size() == 2);
   CHECK(status_of([] { corecast::team(0); }, "at least one") == CORECAST_STATUS_UNBUILDABLE);
   std::puts("teams in C++ are right");
 }
