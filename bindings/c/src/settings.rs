@@ -213,6 +213,7 @@ pub unsafe extern "C" fn corecast_builder_policy(
 ) -> StatusCode {
     let wait_config = WaitConfig {
         spin_ns,
+        hardware_ns: 0,
         yield_ns,
         park,
     };

@@ -136,9 +136,19 @@ pub fn built_in(machine: &Machine) -> MachineFile {
 /// ```
 #[must_use]
 pub fn of_waits(file: &MachineFile) -> Option<WaitCosts> {
-    let of = |name| Some(file.deep()?.quantity(name)?.figure.value);
+    let of = |name: &str| Some(file.deep()?.quantity(name)?.figure.value);
     Some(WaitCosts {
         yield_ns: of(deep::YIELD)?,
         wake_ns: of(deep::WAKE)?,
+        hardware_ns: hardware_delay(of),
     })
+}
+
+/// The time by which a wait in the CPU is late: a write may come while it begins, and then it takes the shortest wait; or
+/// later, and then it takes what it took longer than polling.
+fn hardware_delay(of: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    let longer = of(deep::HARDWARE_SEEN)? - of(deep::POLLED)?;
+    // `wfe` keeps no deadline, so its shortest wait is not measured.
+    let shortest = of(deep::SHORTEST_HARDWARE_WAIT).unwrap_or(0.0);
+    Some(longer.max(shortest))
 }

@@ -279,6 +279,7 @@ impl Explanation {
             writeln!(f, "          {sentence}")?;
         }
         writeln!(f, "waits:    {}", self.waits)?;
+        writeln!(f, "          {}", self.waits.in_cpu())?;
         writeln!(f, "fence:    {}", self.fence)?;
         writeln!(f, "pinning:  {}", self.pinning)?;
         grouped(f, self.ranks.iter().map(|rank| rank.pinning.to_string()))?;

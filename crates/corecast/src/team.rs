@@ -180,6 +180,7 @@ impl Team {
     /// ```
     pub fn explain(&self) -> Explanation {
         let mut explanation = self.built.clone();
+        explanation.waits = explanation.waits.counted();
         for (rank, pinning) in explanation.ranks.iter_mut().zip(self.pinning()) {
             rank.pinning = pinning;
         }

@@ -27,7 +27,8 @@ pub enum Waiting {
     /// Never gives the CPU away: the least latency where each rank owns its hardware thread, and
     /// the worst choice where two share one.
     Spin,
-    /// Spins, offers the CPU, and sleeps, each for as long as fits the machine and the number of ranks.
+    /// Spins, waits in the CPU where it can, offers the CPU, and sleeps, each for as long as fits the machine and the
+    /// number of ranks.
     Balanced,
     /// Sleeps at once: waits use no CPU time, and each one ends with a wake-up by the kernel.
     Park,
@@ -46,9 +47,11 @@ impl Waiting {
             Self::Park => (WaitConfig::PARK, "park"),
             Self::Budget(ns) => {
                 let spin_ns = balanced.spin_ns.min(ns);
+                let hardware_ns = balanced.hardware_ns.min(ns - spin_ns);
                 let wait_config = WaitConfig {
                     spin_ns,
-                    yield_ns: ns - spin_ns,
+                    hardware_ns,
+                    yield_ns: ns - spin_ns - hardware_ns,
                     park: true,
                 };
                 (wait_config, "budget")
@@ -65,17 +68,17 @@ impl fmt::Display for Waiting {
             Self::Balanced => f.pad("balanced"),
             Self::Park => f.pad("park"),
             Self::Budget(ns) => write!(f, "{ns}ns"),
-            Self::Exactly(wait_config) => write!(
-                f,
-                "spin {}ns, yield {}ns, then {}",
-                wait_config.spin_ns,
-                wait_config.yield_ns,
-                if wait_config.park {
-                    "sleep"
-                } else {
-                    "begin again"
+            Self::Exactly(wait_config) => {
+                write!(f, "spin {}ns, ", wait_config.spin_ns)?;
+                if wait_config.hardware_ns > 0 {
+                    write!(f, "wait in the CPU {}ns, ", wait_config.hardware_ns)?;
                 }
-            ),
+                let last = match wait_config.park {
+                    true => "sleep",
+                    false => "begin again",
+                };
+                write!(f, "yield {}ns, then {last}", wait_config.yield_ns)
+            }
         }
     }
 }
@@ -172,6 +175,19 @@ mod tests {
             let (wait_config, _) = Waiting::Budget(ns).applied(balanced).unwrap();
             assert_eq!(wait_config.spin_ns + wait_config.yield_ns, ns);
             assert!(wait_config.park && wait_config.spin_ns <= balanced.spin_ns);
+        }
+        let umwait = WaitConfig {
+            spin_ns: 800,
+            hardware_ns: 2_400,
+            ..balanced
+        };
+        for (ns, phases) in [
+            (500, (500, 0, 0)),
+            (1_000, (800, 200, 0)),
+            (9_000, (800, 2_400, 5_800)),
+        ] {
+            let (found, _) = Waiting::Budget(ns).applied(umwait).unwrap();
+            assert_eq!((found.spin_ns, found.hardware_ns, found.yield_ns), phases);
         }
         let (oversubscribed, _) = Waiting::Budget(50_000)
             .applied(WaitConfig::OVERSUBSCRIBED)

@@ -4,7 +4,8 @@ use std::fmt;
 
 use corecast_machine::Discovery;
 use corecast_model::profile::TunedWaits;
-use corecast_wire::{FenceKind, WaitConfig, WaitCosts, fence_kind};
+use corecast_wire::hardware_wait;
+use corecast_wire::{FenceKind, HardwareWait, WaitConfig, WaitCosts, fence_kind};
 use serde::Serialize;
 
 use crate::waiting::{self, WAIT, Waiting, WaitingError};
@@ -16,6 +17,12 @@ pub struct Waits {
     pub policy: &'static str,
     /// Nanoseconds of polling.
     pub spin_ns: u32,
+    /// Nanoseconds of waiting in the CPU for a write of the line that is looked at; of polling where the CPU cannot.
+    pub hardware_ns: u32,
+    /// The instruction by which the CPU waits; absent where it has none.
+    pub hardware: Option<&'static str>,
+    /// How many waits of this process came to that phase when this was told.
+    pub hardware_waits: u64,
     /// Nanoseconds of polling with the CPU offered to others.
     pub yield_ns: u32,
     /// Whether members sleep after that.
@@ -50,14 +57,23 @@ impl Waits {
             ("crowded", "ranks have to take turns")
         };
         let (policy, basis) = match costs {
-            Some(costs) => (
-                WaitConfig::of_costs(ranks, usable, costs),
-                format!(
-                    "here a yield was measured to take {:.1} µs, a wake-up {:.1} µs",
+            Some(costs) => {
+                // A file may have been measured where the CPU had the instruction, or the hypervisor passed it on.
+                let hardware_ns = costs.hardware_ns.filter(|_| HardwareWait::here().is_some());
+                let late = hardware_ns.map_or(String::new(), |ns| {
+                    format!(", a wait in the CPU to be {:.2} µs late", ns / 1e3)
+                });
+                let basis = format!(
+                    "here a yield was measured to take {:.1} µs, a wake-up {:.1} µs{late}",
                     costs.yield_ns / 1e3,
                     costs.wake_ns / 1e3
-                ),
-            ),
+                );
+                let costs = WaitCosts {
+                    hardware_ns,
+                    ..costs
+                };
+                (WaitConfig::of_costs(ranks, usable, costs), basis)
+            }
             None => (
                 WaitConfig::for_team(ranks, usable),
                 "what waiting costs here was not measured".to_owned(),
@@ -115,6 +131,7 @@ impl Waits {
     pub fn as_wait_config(&self) -> WaitConfig {
         WaitConfig {
             spin_ns: self.spin_ns,
+            hardware_ns: self.hardware_ns,
             yield_ns: self.yield_ns,
             park: self.park,
         }
@@ -127,16 +144,40 @@ impl Waits {
         };
         let policy = WaitConfig {
             spin_ns: tuned.spin_ns,
+            hardware_ns: tuned.hardware_ns,
             yield_ns: tuned.yield_ns,
             park: tuned.park,
         };
         Self::new("tuned", policy, "tuned for this team".to_owned())
     }
 
+    /// What the CPU has to wait with, and how often it was used, in a sentence.
+    pub(crate) fn in_cpu(&self) -> String {
+        let Some(name) = self.hardware else {
+            return hardware_wait::MISSING.to_owned();
+        };
+        match (self.hardware_ns, self.hardware_waits) {
+            (0, _) => format!("no phase waits by {name}, which this CPU has"),
+            (_, waits) => format!(
+                "{} of this process came to {name} so far",
+                count(waits as usize, "wait")
+            ),
+        }
+    }
+
+    /// These waits with the number of those that came to the CPU so far.
+    pub(crate) fn counted(self) -> Self {
+        Self {
+            hardware_waits: hardware_wait::waits(),
+            ..self
+        }
+    }
+
     fn new(
         policy: &'static str,
         WaitConfig {
             spin_ns,
+            hardware_ns,
             yield_ns,
             park,
         }: WaitConfig,
@@ -145,6 +186,9 @@ impl Waits {
         Self {
             policy,
             spin_ns,
+            hardware_ns,
+            hardware: HardwareWait::here().map(|found| found.instruction().name()),
+            hardware_waits: hardware_wait::waits(),
             yield_ns,
             park,
             reason,
@@ -159,7 +203,12 @@ impl fmt::Display for Waits {
         if self.spin_ns == u32::MAX {
             phases.push("spin for ever".to_owned());
         } else {
-            let timed = [(self.spin_ns, "spin"), (self.yield_ns, "yield")];
+            let in_cpu = self.hardware.map_or("poll".to_owned(), |name| format!("wait by {name}"));
+            let timed = [
+                (self.spin_ns, "spin"),
+                (self.hardware_ns, &in_cpu),
+                (self.yield_ns, "yield"),
+            ];
             for (ns, what) in timed.into_iter().filter(|&(ns, _)| ns > 0) {
                 phases.push(format!("{what} {} µs", ns.div_ceil(1000)));
             }

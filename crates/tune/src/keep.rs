@@ -75,6 +75,7 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
     if tuned.outcome.team.iter().any(|race| race.what == "waits") {
         kept.waits = tuned.outcome.wait_config.map(|wait_config| TunedWaits {
             spin_ns: wait_config.spin_ns,
+            hardware_ns: wait_config.hardware_ns,
             yield_ns: wait_config.yield_ns,
             park: wait_config.park,
         });

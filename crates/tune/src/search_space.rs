@@ -139,13 +139,11 @@ impl SearchSpace {
     pub fn wait_configs(own: WaitConfig) -> Vec<(String, WaitConfig)> {
         let longer = WaitConfig {
             spin_ns: 50_000,
-            yield_ns: 100_000,
-            park: true,
+            ..WaitConfig::BALANCED
         };
         let patient = WaitConfig {
-            spin_ns: 0,
             yield_ns: 2_000_000,
-            park: true,
+            ..WaitConfig::OVERSUBSCRIBED
         };
         let all = [
             ("balanced", WaitConfig::BALANCED),
@@ -153,8 +151,27 @@ impl SearchSpace {
             ("spin 50 µs", longer),
             ("yield 2 ms", patient),
         ];
+        // Whether the CPU's wait instruction pays depends on who else uses the core, so both its neighbours race.
+        let in_cpu = (own.hardware_ns > 0).then_some([
+            (
+                "without the CPU's wait",
+                WaitConfig {
+                    spin_ns: own.spin_ns + own.hardware_ns,
+                    hardware_ns: 0,
+                    ..own
+                },
+            ),
+            (
+                "wait in the CPU 50 µs",
+                WaitConfig {
+                    hardware_ns: 50_000,
+                    ..own
+                },
+            ),
+        ]);
         let others = all
             .into_iter()
+            .chain(in_cpu.into_iter().flatten())
             .filter(|(_, wait_config)| *wait_config != own);
         others
             .map(|(name, wait_config)| (name.to_owned(), wait_config))

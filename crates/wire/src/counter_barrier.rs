@@ -1,6 +1,7 @@
 //! Lines to which many members of a group add: an arrival counter, whose sum one member reads, and a counter barrier,
 //! whose sum all watch until it is complete.
 
+use crate::hardware_wait::Monitored;
 use crate::park::Parker;
 use crate::segment::{LineRef, Lines};
 use crate::sync::{AtomicU64, Ordering, mutated, order};
@@ -45,6 +46,12 @@ impl ArrivalCounter {
     pub fn sum(&self) -> u64 {
         // Acquire: synchronises with the additions in `add`.
         self.sum.load(order::total())
+    }
+
+    /// The word whose write ends a wait for the sum.
+    #[inline(always)]
+    pub fn monitored(&self) -> Monitored<'_> {
+        Monitored::new(&self.sum)
     }
 }
 
@@ -144,6 +151,12 @@ impl CounterBarrier {
     #[inline(always)]
     pub fn sum(&self) -> u64 {
         self.counter.sum()
+    }
+
+    /// [`ArrivalCounter::monitored`].
+    #[inline(always)]
+    pub fn monitored(&self) -> Monitored<'_> {
+        self.counter.monitored()
     }
 
     /// Wakes the members that sleep for this counter barrier.

@@ -1,5 +1,6 @@
 //! Flags: lines with the sequence number that their writer has reached.
 
+use crate::hardware_wait::Monitored;
 use crate::segment::{LineRef, Lines};
 use crate::sync::{AtomicU64, order};
 
@@ -29,6 +30,12 @@ impl Flag {
     pub fn seq(&self) -> u64 {
         // Acquire: synchronises with the store in `raise`.
         self.seq.load(order::see())
+    }
+
+    /// The word whose write ends a wait for this flag.
+    #[inline(always)]
+    pub fn monitored(&self) -> Monitored<'_> {
+        Monitored::new(&self.seq)
     }
 }
 
@@ -87,6 +94,12 @@ impl Signal {
     pub fn seq(&self) -> u64 {
         // Acquire: synchronises with the store in `raise`.
         self.line.words[self.word & 1].load(order::see())
+    }
+
+    /// [`Flag::monitored`].
+    #[inline(always)]
+    pub fn monitored(&self) -> Monitored<'_> {
+        Monitored::new(&self.line.words[self.word & 1])
     }
 }
 

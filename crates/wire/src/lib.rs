@@ -26,6 +26,7 @@ mod flag;
 #[cfg(not(loom))]
 pub mod fork;
 mod futex;
+pub mod hardware_wait;
 mod line;
 #[cfg(not(loom))]
 pub mod microbench;
@@ -53,6 +54,7 @@ pub use counter_barrier::{ArrivalCounter, CounterBarrier};
 pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
 pub use flag::{Exchange, Flag, Signal};
+pub use hardware_wait::{HardwareWait, Monitored};
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
 pub use phase_barrier::PhaseBarrier;

@@ -45,6 +45,7 @@
 
 use crate::Line;
 use crate::futex::FutexWord;
+use crate::hardware_wait::Monitored;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, mutated, order, yield_now};
 use crate::wait::{Pace, WaitConfig};
 use std::time::Duration;
@@ -317,7 +318,8 @@ impl PhaseBarrier {
     #[cold]
     #[inline(never)]
     fn wait_long(&self, arrival: Arrival) {
-        if self.pace.take_turns(|| self.is_over(arrival)) {
+        let word = Monitored::new(&self.word);
+        if self.pace.take_turns(word, || self.is_over(arrival)) {
             return;
         }
         let mut nap = FIRST_NAP;

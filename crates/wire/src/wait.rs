@@ -1,10 +1,14 @@
-//! The wait strategy of a thread: it spins, then yields, then sleeps, as an event may come at once or in an hour.
+//! The wait strategy of a thread: it spins, has the CPU wait, then yields, then sleeps, as an event may come at once or
+//! in an hour.
 //!
 //! ```text
-//!  look ──► spin, with the CPU's own wait instruction ──► yield ──► park ──┐
-//!                         (ns)                             (ns)     ▲      │ woken, or the limit passed
-//!                                                                   └──────┘
+//!  look ──► spin, with the CPU's pause ──► wait in the CPU ──► yield ──► park ──┐
+//!                      (ns)                     (ns)            (ns)     ▲      │ woken, or the limit passed
+//!                                                                        └──────┘
 //! ```
+//!
+//! The second phase is empty unless the CPU has an instruction that waits for a line to be written, see
+//! [`hardware_wait`](crate::hardware_wait), and its costs were measured. It keeps the CPU, as spinning does.
 //!
 //! A thread that shares its hardware thread does not spin, unless the thread it waits for probably runs at this
 //! moment. Then it spins for as long as a context switch takes, see [`WaitStrategy::soon`].
@@ -15,7 +19,7 @@
 //!
 //! A yield that returns late has given the CPU to a thread that computes; the next waits then skip that phase.
 //!
-//! There is no phase of spinning *without* the wait instruction: on x86-64 `pause` makes the
+//! There is no phase of spinning *without* the pause instruction: on x86-64 `pause` makes the
 //! reaction faster, not slower, because a loop of bare loads has to be undone when the line comes
 //! (one-way message over UMP 1.00 ± 0.05 of the floor with it and 1.04 ± 0.03 without, 8 bytes, 16
 //! slots), and it lets a sender get ahead, so that a stream of messages costs half (7.5 against
@@ -24,6 +28,9 @@
 use crate::Line;
 use crate::arch;
 use crate::fence::{FenceKind, fence_kind};
+use crate::hardware_wait::Monitored;
+#[cfg(not(any(loom, corecast_simulated)))]
+use crate::hardware_wait::HardwareWait;
 use crate::park::Parker;
 #[cfg(not(loom))]
 pub use crate::poll_clock::PollClock;
@@ -32,13 +39,17 @@ pub use crate::wait_config::{WaitConfig, WaitCosts};
 use std::cell::Cell;
 use std::time::Duration;
 
+#[cfg(not(any(loom, corecast_simulated)))]
+mod hardware_phase;
+
 /// A condition that ends a wait early, such as the death of a peer.
 pub trait Watch {
     /// The reason why it ended.
     type Error;
 
-    /// Is called once in eight yields, once per sleep, and between two spins, but never while spinning.
-    /// `waited` counts from the end of the first phase, and is zero while the thread yields.
+    /// Is called once in eight yields, once per sleep, between two spins, and some ten times a millisecond while the CPU
+    /// waits, but never while spinning. `waited` counts from the end of the first phase, and is zero while the CPU waits
+    /// and while the thread yields.
     ///
     /// # Errors
     ///
@@ -80,6 +91,9 @@ const SOON_NS: u32 = 600;
 #[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
 pub(crate) struct Pace {
     spin_ticks: u64,
+    /// The phase in which the CPU waits, where it can.
+    #[cfg(not(any(loom, corecast_simulated)))]
+    hardware: Option<hardware_phase::HardwarePhase>,
     yield_ticks: u64,
     /// The time that [`soon`](Self::soon) looks.
     soon_ticks: u64,
@@ -123,15 +137,49 @@ thread_local! {
 
 impl Pace {
     pub(crate) fn new(wait_config: WaitConfig) -> Self {
+        #[cfg(not(any(loom, corecast_simulated)))]
+        if wait_config.hardware_ns > 0
+            && let Some(hardware_wait) = HardwareWait::here()
+        {
+            return Self::with_hardware(wait_config, hardware_wait);
+        }
+        Self::without_hardware(wait_config)
+    }
+
+    /// The phases on a CPU that waits by this instruction.
+    #[cfg(not(any(loom, corecast_simulated)))]
+    pub(crate) fn with_hardware(wait_config: WaitConfig, hardware_wait: HardwareWait) -> Self {
+        let WaitConfig {
+            spin_ns,
+            hardware_ns,
+            ..
+        } = wait_config;
+        let ticks = |ns: u32| (f64::from(ns) * arch::cycles_per_ns()) as u64;
+        let phase = hardware_phase::HardwarePhase::new(hardware_wait, spin_ns, hardware_ns, ticks);
+        let others = WaitConfig {
+            hardware_ns: 0,
+            ..wait_config
+        };
+        Self {
+            hardware: Some(phase),
+            ..Self::without_hardware(others)
+        }
+    }
+
+    /// The phases on a CPU without a wait instruction, which polls instead.
+    fn without_hardware(wait_config: WaitConfig) -> Self {
         let rate = arch::cycles_per_ns();
         let ticks = |ns: u32| (f64::from(ns) * rate) as u64;
-        let spin_ticks = ticks(wait_config.spin_ns);
+        let spin_ns = wait_config.spin_ns.saturating_add(wait_config.hardware_ns);
+        let spin_ticks = ticks(spin_ns);
         // A wait that never sleeps looks in one of its first two phases, or never.
         let least = u64::from(spin_ticks == 0 && !wait_config.park);
         Self {
             spin_ticks,
+            #[cfg(not(any(loom, corecast_simulated)))]
+            hardware: None,
             yield_ticks: ticks(wait_config.yield_ns).max(least),
-            soon_ticks: match (wait_config.spin_ns, wait_config.yield_ns) {
+            soon_ticks: match (spin_ns, wait_config.yield_ns) {
                 (0, 1..) => ticks(SOON_NS),
                 _ => 0,
             },
@@ -165,13 +213,41 @@ impl Pace {
         None
     }
 
-    /// The second phase of a thread without a parker of its own. Returns `false` when it is time to sleep; a
-    /// configuration that never sleeps spins and yields in turn.
+    /// The phase in which the CPU waits, for the line of `word` where that is known; `None` when it is over, or there is
+    /// none.
+    #[cfg(not(any(loom, corecast_simulated)))]
+    #[inline(always)]
+    fn wait_in_hardware<T, W: Watch>(
+        &self,
+        word: Option<Monitored<'_>>,
+        watch: &mut W,
+        look: &mut impl FnMut() -> Option<T>,
+    ) -> Option<Result<T, W::Error>> {
+        let phase = self.hardware.as_ref()?;
+        phase.wait(word, look, || watch.check(Duration::ZERO))
+    }
+
+    /// Simulated CPUs do not wait: their phase before has been longer.
+    #[cfg(corecast_simulated)]
+    fn wait_in_hardware<T, W: Watch>(
+        &self,
+        _word: Option<Monitored<'_>>,
+        _watch: &mut W,
+        _look: &mut impl FnMut() -> Option<T>,
+    ) -> Option<Result<T, W::Error>> {
+        None
+    }
+
+    /// The phases after the first one of a thread without a parker of its own, which looks at `word`. Returns `false`
+    /// when it is time to sleep; a configuration that never sleeps goes through the phases again.
     #[cfg(not(loom))]
-    pub(crate) fn take_turns(&self, mut done: impl FnMut() -> bool) -> bool {
+    pub(crate) fn take_turns(&self, word: Monitored<'_>, mut done: impl FnMut() -> bool) -> bool {
         LOST_TURNS.with(|lost| {
             loop {
-                let look = || done().then_some(());
+                let mut look = || done().then_some(());
+                if let Some(Ok(())) = self.wait_in_hardware(Some(word), &mut Patient, &mut look) {
+                    return true;
+                }
                 if let Some(Ok(())) = self.take_turns_watched(lost, &mut Patient, look) {
                     return true;
                 }
@@ -187,11 +263,11 @@ impl Pace {
 
     /// Models do not yield: loom explores the path that parks instead.
     #[cfg(loom)]
-    pub(crate) fn take_turns(&self, _done: impl FnMut() -> bool) -> bool {
+    pub(crate) fn take_turns(&self, _word: Monitored<'_>, _done: impl FnMut() -> bool) -> bool {
         false
     }
 
-    /// The second phase; `None` when it is over.
+    /// The phase in which the thread yields; `None` when it is over.
     #[cfg(not(loom))]
     #[inline]
     fn take_turns_watched<T, W: Watch>(
@@ -285,6 +361,44 @@ impl WaitStrategy {
         &self,
         token: u32,
         watch: impl FnOnce() -> W,
+        look: impl FnMut() -> Option<T>,
+    ) -> Result<T, W::Error> {
+        self.wait_watched_at(None, token, watch, look)
+    }
+
+    /// [`wait_watched`](Self::wait_watched) whose look depends on one line: a write of it ends a wait in the CPU at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of `watch`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::wait::Patient;
+    /// use corecast_wire::{Flag, LineRef, Segment, WaitConfig, WaitStrategy};
+    ///
+    /// let flag: LineRef<Flag> = Segment::one(None)?;
+    /// let wait_strategy = WaitStrategy::new(WaitConfig::BALANCED, Segment::one(None)?);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         flag.raise(1);
+    ///         wait_strategy.parker().wake_for(7, corecast_wire::fence_kind());
+    ///     });
+    ///     let look = || Some(flag.seq()).filter(|&seq| seq > 0);
+    ///     let Ok(seq) = wait_strategy
+    ///         .clone()
+    ///         .wait_watched_at(Some(flag.monitored()), 7, || Patient, look);
+    ///     assert_eq!(seq, 1);
+    /// });
+    /// # Ok::<(), corecast_wire::SegmentError>(())
+    /// ```
+    #[inline(always)]
+    pub fn wait_watched_at<T, W: Watch>(
+        &self,
+        word: Option<Monitored<'_>>,
+        token: u32,
+        watch: impl FnOnce() -> W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
         if let Some(found) = look() {
@@ -292,7 +406,7 @@ impl WaitStrategy {
         }
         match self.spin(&mut look) {
             Some(found) => Ok(found),
-            None => self.wait_long(token, watch(), &mut look),
+            None => self.wait_long(word, token, watch(), &mut look),
         }
     }
 
@@ -316,6 +430,7 @@ impl WaitStrategy {
     #[inline(never)]
     pub(crate) fn wait_long<T, W: Watch>(
         &self,
+        word: Option<Monitored<'_>>,
         token: u32,
         mut watch: W,
         look: &mut impl FnMut() -> Option<T>,
@@ -325,6 +440,9 @@ impl WaitStrategy {
         }
         let since = crate::sync::Instant::now();
         loop {
+            if let Some(ended) = self.pace.wait_in_hardware(word, &mut watch, &mut *look) {
+                return ended;
+            }
             let turns = self
                 .pace
                 .take_turns_watched(&self.lost_turns, &mut watch, &mut *look);
@@ -345,6 +463,7 @@ impl WaitStrategy {
     #[cfg(loom)]
     pub(crate) fn wait_long<T, W: Watch>(
         &self,
+        _word: Option<Monitored<'_>>,
         token: u32,
         watch: W,
         look: &mut impl FnMut() -> Option<T>,
@@ -381,7 +500,7 @@ impl WaitStrategy {
     }
 }
 
-/// Polls for this many ticks of the counter, with the CPU's wait instruction between two polls.
+/// Polls for this many ticks of the counter, with the CPU's pause instruction between two polls.
 #[cfg(not(loom))]
 #[inline(always)]
 fn poll<T>(ticks: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {

@@ -7,11 +7,14 @@ pub struct WaitCosts {
     pub yield_ns: f64,
     /// From the waker's call until the sleeper runs.
     pub wake_ns: f64,
+    /// The time by which a thread that waits in the CPU is later than one that polls; `None` where the CPU has no wait
+    /// instruction, or it was not measured.
+    pub hardware_ns: Option<f64>,
 }
 
 /// A phase ends when the wait has lasted this many times as long as the next phase can delay its end. So a wait
 /// becomes longer by an eighth at most, in return for a CPU that others can use.
-const PATIENCE: f64 = 8.0;
+pub(crate) const PATIENCE: f64 = 8.0;
 
 /// The time that a wait may spend in each phase before it parks. A wait without any phase, all zero and `park` false,
 /// yields between two looks.
@@ -25,8 +28,11 @@ const PATIENCE: f64 = 8.0;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitConfig {
-    /// Polling with the CPU's own wait instruction in between, in nanoseconds.
+    /// Polling with the CPU's pause instruction in between, in nanoseconds.
     pub spin_ns: u32,
+    /// Waiting in the CPU for a write of the line that is looked at, in nanoseconds, see
+    /// [`hardware_wait`](crate::hardware_wait). A CPU without such an instruction polls for this time too.
+    pub hardware_ns: u32,
     /// Polling with the CPU offered to others in between, in nanoseconds.
     pub yield_ns: u32,
     /// Whether to sleep after that; otherwise the wait begins again with spinning.
@@ -42,6 +48,7 @@ impl WaitConfig {
     /// With a spin of 50 µs they take 400 µs (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
     pub const BALANCED: Self = Self {
         spin_ns: 3_000,
+        hardware_ns: 0,
         yield_ns: 100_000,
         park: true,
     };
@@ -51,6 +58,7 @@ impl WaitConfig {
     /// worth some turns.
     pub const OVERSUBSCRIBED: Self = Self {
         spin_ns: 0,
+        hardware_ns: 0,
         yield_ns: 200_000,
         park: true,
     };
@@ -59,6 +67,7 @@ impl WaitConfig {
     /// a millisecond.
     pub const SPIN: Self = Self {
         spin_ns: 1_000_000,
+        hardware_ns: 0,
         yield_ns: 0,
         park: false,
     };
@@ -66,6 +75,7 @@ impl WaitConfig {
     /// Sleeps at once, so waits take no CPU time.
     pub const PARK: Self = Self {
         spin_ns: 0,
+        hardware_ns: 0,
         yield_ns: 0,
         park: true,
     };
@@ -85,29 +95,40 @@ impl WaitConfig {
     /// the more they are, as each of them may have to be woken in turn.
     ///
     /// Spinning lasts 3 to 20 µs, as waits of 3 µs are no sign that anybody is late, and yielding 20 µs to 2 ms,
-    /// whatever was measured.
+    /// whatever was measured. Where waiting in the CPU was measured and is cheaper than a yield, it takes the rest of
+    /// that spinning, after half a microsecond at least: a message may take as long. It is no phase of ranks that share
+    /// a hardware thread, since it keeps that from the others.
     ///
     /// # Examples
     ///
     /// ```
     /// use corecast_wire::{WaitConfig, WaitCosts};
     ///
-    /// let costs = WaitCosts { yield_ns: 400.0, wake_ns: 10_000.0 };
+    /// let costs = WaitCosts { yield_ns: 400.0, wake_ns: 10_000.0, hardware_ns: None };
     /// let own = WaitConfig::of_costs(2, 2, costs);
     /// assert_eq!((own.spin_ns, own.yield_ns, own.park), (3_200, 80_000, true));
     /// let shared = WaitConfig::of_costs(8, 2, costs);
     /// assert_eq!((shared.spin_ns, shared.yield_ns), (0, 320_000));
+    /// let umwait = WaitConfig::of_costs(2, 2, WaitCosts { hardware_ns: Some(100.0), ..costs });
+    /// assert_eq!((umwait.spin_ns, umwait.hardware_ns, umwait.yield_ns), (800, 2_400, 80_000));
     /// ```
     #[must_use]
     pub fn of_costs(ranks: usize, usable: usize, costs: WaitCosts) -> Self {
         let turns = ranks.div_ceil(usable.max(1)).max(1);
         // A float cast saturates, and turns NaN into 0.
         let within = |ns: f64, least: u32, most: u32| (ns as u32).clamp(least, most);
+        // The CPU is kept for this time.
+        let kept = match turns {
+            1 => within(PATIENCE * costs.yield_ns, 3_000, 20_000),
+            _ => 0,
+        };
+        let spin_ns = match costs.hardware_ns {
+            Some(ns) if kept > 0 => within(PATIENCE * ns, 500, kept),
+            _ => kept,
+        };
         Self {
-            spin_ns: match turns {
-                1 => within(PATIENCE * costs.yield_ns, 3_000, 20_000),
-                _ => 0,
-            },
+            spin_ns,
+            hardware_ns: kept - spin_ns,
             yield_ns: within(PATIENCE * costs.wake_ns * turns as f64, 20_000, 2_000_000),
             park: true,
         }

@@ -99,6 +99,7 @@ fn waits(wait_config: WaitConfig) -> String {
     let us = |ns: u32| f64::from(ns) / 1e3;
     let phases = [
         (wait_config.spin_ns, "spins"),
+        (wait_config.hardware_ns, "waits in the CPU"),
         (wait_config.yield_ns, "yields"),
     ];
     let phases = phases.into_iter().filter(|phase| phase.0 > 0);

@@ -40,7 +40,12 @@ fn teams_wait_by_what_waiting_was_measured_to_cost() {
     let file = measured(yield_ns, wake_ns);
     Store::at(folder.path()).save_machine(&file).unwrap();
     let found = corecast::costs::of_waits(&file).unwrap();
-    assert_eq!(found, WaitCosts { yield_ns, wake_ns });
+    let own = WaitCosts {
+        yield_ns,
+        wake_ns,
+        hardware_ns: None,
+    };
+    assert_eq!(found, own);
 
     let alone = waits(1);
     assert_eq!(alone.policy, "balanced");

@@ -32,6 +32,15 @@ pub const YIELD: &str = "sched_yield";
 /// The name of the quantity "waking a sleeper", from the waker's call until the sleeper runs.
 pub const WAKE: &str = "futex wake, until the sleeper runs";
 
+/// The name of the quantity "a wait in the CPU whose deadline has come": arming, one look, and the way in and out.
+pub const SHORTEST_HARDWARE_WAIT: &str = "shortest wait in the CPU";
+
+/// The name of the quantity "ending a wait in the CPU", from before the store until the thread that waits runs.
+pub const HARDWARE_SEEN: &str = "wait in the CPU, until the waiter runs";
+
+/// The name of the quantity "ending a poll", from before the store until the thread that polls runs.
+pub const POLLED: &str = "polling, until the poller runs";
+
 /// A number with its uncertainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

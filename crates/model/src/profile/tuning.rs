@@ -84,15 +84,22 @@ pub struct Circumstances {
     pub edition: String,
 }
 
-/// The waits of members: how long to spin and to yield, and whether to park then.
+/// The waits of members: how long to spin, to wait in the CPU and to yield, and whether to park then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunedWaits {
-    /// How long to poll with the CPU's own wait instruction in between, in nanoseconds.
+    /// How long to poll with the CPU's pause instruction in between, in nanoseconds.
     pub spin_ns: u32,
+    /// How long to wait in the CPU for a write of the line that is looked at, in nanoseconds.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub hardware_ns: u32,
     /// How long to poll with the CPU offered to others in between, in nanoseconds.
     pub yield_ns: u32,
     /// Whether to park after that.
     pub park: bool,
+}
+
+fn is_no_time(ns: &u32) -> bool {
+    *ns == 0
 }
 
 /// One operation, in ranges of lengths.

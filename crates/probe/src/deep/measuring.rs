@@ -5,6 +5,7 @@ use std::time::Duration;
 use corecast_model::deep::{
     Access, Curve, CurveKind, Deep, Figure, Latency, Level, Near, Point, Quantity, Reader, State,
 };
+use corecast_wire::hardware_wait::{self, HardwareWait};
 use corecast_wire::microbench::{self, BareFutex, HugePages};
 
 use super::circumstances::{self, ObservedProcessors};
@@ -258,8 +259,12 @@ impl Measuring<'_> {
 
     fn waits(&mut self) -> Result<(), ProbeError> {
         let limit = self.limit;
-        if !microbench::naps() {
-            self.note("this processor has neither TPAUSE nor UMWAIT".to_owned());
+        match HardwareWait::here() {
+            Some(found) => {
+                let name = found.instruction().name();
+                self.note(format!("this CPU waits for a write of a line by {name}"));
+            }
+            None => self.note(hardware_wait::MISSING.to_owned()),
         }
         let mut pair = vec![0];
         pair.extend(self.site.neighbours(0, &[]).first());

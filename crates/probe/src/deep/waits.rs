@@ -1,11 +1,12 @@
-//! The costs of waiting: `pause`, the processor's own sleep, yields, fences, futexes.
+//! The costs of waiting: `pause`, waits in the processor, yields, fences, futexes.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use corecast_model::deep::{Figure, WAKE, YIELD};
-use corecast_wire::microbench::{self, BareFutex};
-use corecast_wire::{arch, drain_stores};
+use corecast_model::deep::{Figure, HARDWARE_SEEN, POLLED, SHORTEST_HARDWARE_WAIT, WAKE, YIELD};
+use corecast_wire::microbench::{self, BareFutex, LineBuffer};
+use corecast_wire::sync::AtomicU64;
+use corecast_wire::{HardwareWait, Line, Monitored, arch, drain_stores};
 
 use super::crew::{Mate, Stop};
 use super::settle::Settle;
@@ -13,11 +14,11 @@ use super::settle::Settle;
 /// A word of a field that is watched.
 const LINE: usize = 0;
 
-/// The length of a nap that is asked for, in nanoseconds.
-const NAP_NS: f64 = 1000.0;
-
 /// The time in which a sleeper falls asleep, in nanoseconds.
 const ASLEEP_NS: f64 = 30_000.0;
+
+/// Longest wait in the processor for a write that does not come, in nanoseconds.
+const HARDWARE_LIMIT_NS: f64 = 1e6;
 
 /// Longest sleep of a thread that nobody wakes.
 const SLEEP_LIMIT: Duration = Duration::from_millis(20);
@@ -66,9 +67,16 @@ pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures
             black_box(Instant::now());
         },
     )?;
-    if microbench::naps() {
-        let nap = || microbench::nap_until(microbench::stamp() + timer.ticks(NAP_NS));
-        each(&mut all, mate, limit, "tpause of 1000 ns", 10, nap)?;
+    if let Some(hardware_wait) = HardwareWait::here() {
+        let nobodys = Line(AtomicU64::new(0));
+        // The deadline has come by the time that the look is over.
+        let shortest = || {
+            let word = Monitored::new(&nobodys);
+            let _ = hardware_wait.wait_for(word, arch::cycles() + 1, || None::<()>);
+        };
+        if hardware_wait.instruction().keeps_deadlines() {
+            each(&mut all, mate, limit, SHORTEST_HARDWARE_WAIT, 10, shortest)?;
+        }
     }
     Ok(all)
 }
@@ -113,22 +121,38 @@ pub(super) fn wakes(
     let [call, until] = wake(mate, limit, |_, _| bell.ring(), sleep)?;
     all.extend(call.map(|figure| ("futex wake, the waker's part", figure)));
     all.extend(until.map(|figure| (WAKE, figure)));
-    if microbench::naps() {
-        let [_, until] = wake(
-            mate,
-            limit,
-            |mate, round| mate.lines_of(1).store(LINE, round + 1),
-            |mate, seen| {
-                let lines_of = mate.lines_of(1);
-                let deadline = microbench::stamp() + mate.timer.ticks(1e6);
-                while lines_of.load(LINE) == seen && microbench::stamp() < deadline {
-                    lines_of.watch(LINE, seen, deadline);
-                }
-            },
-        )?;
-        all.extend(until.map(|figure| ("umwait, until the sleeper runs", figure)));
+    if let Some(hardware_wait) = HardwareWait::here() {
+        // The difference of the two is what a wait in the processor costs.
+        let waits = |word: Monitored<'_>, deadline, lines: &LineBuffer, seen| {
+            let look = || (lines.load(LINE) != seen).then_some(());
+            let _ = hardware_wait.wait_for(word, deadline, look);
+        };
+        let polls = |_: Monitored<'_>, _, _: &LineBuffer, _| arch::relax();
+        all.extend(seen(mate, limit, waits)?.map(|figure| (HARDWARE_SEEN, figure)));
+        all.extend(seen(mate, limit, polls)?.map(|figure| (POLLED, figure)));
     }
     Ok(all)
+}
+
+/// Returns the nanoseconds from before rank 0's store until rank 1 runs, which does `between` between two looks.
+fn seen(
+    mate: &mut Mate<'_>,
+    limit: Duration,
+    between: impl Fn(Monitored<'_>, u64, &LineBuffer, u64),
+) -> Result<Option<Figure>, Stop> {
+    if mate.rank == 1 {
+        mate.lines_of(1).store(LINE, 0);
+    }
+    let store = |mate: &Mate<'_>, round| mate.lines_of(1).store(LINE, round + 1);
+    let wait = |mate: &Mate<'_>, seen| {
+        let lines = mate.lines_of(1);
+        let start = arch::cycles();
+        let limit = mate.timer.ticks(HARDWARE_LIMIT_NS);
+        while lines.load(LINE) == seen && arch::cycles().wrapping_sub(start) < limit {
+            between(lines.monitored(LINE), start.wrapping_add(limit), lines, seen);
+        }
+    };
+    wake(mate, limit, store, wait).map(|[_, until]| until)
 }
 
 /// Returns the nanoseconds of rank 0's call, and, where both have one counter, those from before

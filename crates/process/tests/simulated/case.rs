@@ -401,19 +401,18 @@ fn spec(random: &Random, seed: u64, n: usize) -> Spec {
         WaitConfig::PARK,
         WaitConfig::PARK,
         WaitConfig {
-            spin_ns: 0,
             yield_ns: 5_000,
-            park: true,
+            ..WaitConfig::PARK
         },
         WaitConfig {
             spin_ns: 1_000,
             yield_ns: 3_000,
-            park: true,
+            ..WaitConfig::PARK
         },
         WaitConfig {
             spin_ns: 2_000,
             yield_ns: 4_000,
-            park: false,
+            ..WaitConfig::SPIN
         },
     ];
     if random.once_in(6) {

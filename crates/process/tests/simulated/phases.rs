@@ -29,7 +29,7 @@ fn begin(seed: u64, random: &Random) -> WaitConfig {
         WaitConfig {
             spin_ns: 500,
             yield_ns: 1_000,
-            park: true,
+            ..WaitConfig::PARK
         },
     ])
 }

@@ -5,9 +5,9 @@ use super::peer_watch::PeerWatch;
 use crate::failure::{Failure, Loss, RankActivity, Site};
 use crate::operation::Operation;
 use crate::team_state::TeamState;
-use corecast_wire::WaitStrategy;
 use corecast_wire::sync::mutated;
 use corecast_wire::wait::Watch;
+use corecast_wire::{Monitored, WaitStrategy};
 use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
@@ -39,6 +39,20 @@ impl CallContext {
         self.wait_watched(wait_strategy, token, || self.watch(peer), look)
     }
 
+    /// [`wait`](Self::wait) whose look depends on the line of `word` alone.
+    #[inline(always)]
+    pub(super) fn wait_at<T>(
+        &self,
+        wait_strategy: &WaitStrategy,
+        word: Monitored<'_>,
+        token: u32,
+        peer: usize,
+        look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        let watch = || self.watch(peer);
+        self.wait_watched_at(wait_strategy, Some(word), token, watch, look)
+    }
+
     /// Like [`wait`](Self::wait), with a watch that can also detect a message of the wrong kind.
     #[inline(always)]
     pub(super) fn wait_watched<T, W: Watch<Error = Failure>>(
@@ -46,9 +60,22 @@ impl CallContext {
         wait_strategy: &WaitStrategy,
         token: u32,
         watch: impl FnOnce() -> W,
+        look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.wait_watched_at(wait_strategy, None, token, watch, look)
+    }
+
+    /// Like [`wait_watched`](Self::wait_watched), with the word on whose line alone the look depends, if there is one.
+    #[inline(always)]
+    pub(super) fn wait_watched_at<T, W: Watch<Error = Failure>>(
+        &self,
+        wait_strategy: &WaitStrategy,
+        word: Option<Monitored<'_>>,
+        token: u32,
+        watch: impl FnOnce() -> W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, Failure> {
-        let waited = wait_strategy.wait_watched(token, watch, &mut look);
+        let waited = wait_strategy.wait_watched_at(word, token, watch, &mut look);
         // The awaited event may have come together with the one that ended the wait, so look once more.
         let waited = match mutated!(NoSecondLook) {
             true => waited,

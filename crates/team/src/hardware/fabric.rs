@@ -48,9 +48,10 @@ impl Fabric for Hardware {
         let link = &self.links[index];
         let (fingerprint, count) = (self.fingerprint, link.in_count);
         let look = || Some(link.in_flag.seq()).filter(|&flag| OpFingerprint::reached(count, flag));
+        let word = link.in_flag.monitored();
         let flag = self
             .call
-            .wait(&self.wait_strategy, link.in_token, peer, look)?;
+            .wait_at(&self.wait_strategy, word, link.in_token, peer, look)?;
         if fingerprint.agrees(count, flag) {
             return Ok(());
         }

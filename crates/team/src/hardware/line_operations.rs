@@ -103,7 +103,9 @@ impl Hardware {
             tag,
             expected,
         };
-        let noticed = call.wait_watched(&self.wait_strategy, *token, watch, || reader.look())?;
+        let word = Some(reader.monitored());
+        let noticed =
+            call.wait_watched_at(&self.wait_strategy, word, *token, watch, || reader.look())?;
         let (tag, len) = (noticed.tag, noticed.len);
         if (tag, len) != (self.fingerprint.tag(), payload.len()) {
             return Err(self.unexpected(peer, payload.len(), Received { len, tag }));
@@ -153,7 +155,8 @@ impl Hardware {
             members,
             next: 0,
         };
-        let found = call.wait_watched(&self.wait_strategy, *token, watch, look)?;
+        let word = Some(counter.monitored());
+        let found = call.wait_watched_at(&self.wait_strategy, word, *token, watch, look)?;
         match found == expected {
             true => Ok(()),
             false => Err(call.fail(self.strangers(members))),
@@ -212,7 +215,8 @@ impl Hardware {
             members: others,
             next: 0,
         };
-        call.wait_watched(&self.wait_strategy, *token, watch, || sum(lines))
+        let word = Some(lines.barrier_ends[line].counter_barrier.monitored());
+        call.wait_watched_at(&self.wait_strategy, word, *token, watch, || sum(lines))
     }
 
     /// The failure of a group in which some member has another history than this rank.

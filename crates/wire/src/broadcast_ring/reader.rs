@@ -1,6 +1,7 @@
 //! The reading ends of a broadcast ring.
 
 use super::slot::{PostHeader, RING_PAYLOAD_BYTES, RING_SLOTS, Ring};
+use crate::hardware_wait::Monitored;
 use crate::park::Parker;
 use crate::queue::body;
 use crate::segment::LineRef;
@@ -73,6 +74,12 @@ impl Reader {
             len: header.len(),
             tag: header.tag(),
         })
+    }
+
+    /// The word whose write ends a wait for the next published message.
+    #[inline(always)]
+    pub fn monitored(&self) -> Monitored<'_> {
+        Monitored::new(&self.ring.slot(self.read + 1).header)
     }
 
     /// Copies the first bytes of the next published message to `payload`, and goes on to the message after

@@ -5,6 +5,7 @@
 //! where the kernel grants them.
 
 use super::cpu;
+use crate::hardware_wait::Monitored;
 use crate::segment::SegmentError;
 use crate::sync::{AtomicU64, Ordering};
 use std::ptr::NonNull;
@@ -154,13 +155,10 @@ impl LineBuffer {
         unsafe { cpu::flush(word.cast()) };
     }
 
-    /// Sleeps by the processor's own instruction until somebody writes the line at `offset`, unless its
-    /// word is no longer `seen`, or until the counter reads `deadline`. May return at any time.
+    /// The word at `offset`, for a wait in the processor.
     #[inline(always)]
-    pub fn watch(&self, offset: usize, seen: u64, deadline: u64) {
-        let word = std::ptr::from_ref(self.word(offset));
-        // SAFETY: a word of the buffer.
-        unsafe { cpu::watch(word.cast(), deadline, || self.load(offset) != seen) };
+    pub fn monitored(&self, offset: usize) -> Monitored<'_> {
+        Monitored::new(self.word(offset))
     }
 
     fn advise(&self, advice: libc::c_int) -> std::io::Result<()> {

@@ -1,9 +1,9 @@
-//! Tools that measurements need and collectives do not: single lines in a chosen state, the counter between fences,
-//! instructions that sleep, and the system's calls one by one.
+//! Tools that measurements need and collectives do not: single lines in a chosen state, the counter between fences, and
+//! the system's calls one by one.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `cpu/` | counter, flush, stores past the caches, sleeping instructions: x86-64, AArch64, anything else |
+//! | `cpu/` | counter, flush, stores past the caches: x86-64, AArch64, anything else |
 //! | `line_buffer.rs` | memory whose lines are read, written and flushed one by one, in huge pages where they are granted |
 //! | `bare_futex.rs` | a futex without the protocol of a parker |
 //!
@@ -15,7 +15,7 @@ mod cpu;
 mod line_buffer;
 
 pub use bare_futex::BareFutex;
-pub use cpu::{FLUSHES, NAP_NAME, counter_is_steady, finish_flushes, nap_until, naps, stamp};
+pub use cpu::{FLUSHES, counter_is_steady, finish_flushes, stamp};
 pub use line_buffer::{HugePages, LineBuffer};
 
 /// Fills `into` with zeros by stores that go past the caches, where the processor has such stores.
@@ -77,11 +77,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_nap_ends() {
-        nap_until(stamp() + 1000);
-    }
-
     /// The kernel reports the same bits of the processor.
     #[test]
     #[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
@@ -89,7 +84,6 @@ mod tests {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
         let flags = info.lines().find(|line| line.starts_with("flags")).unwrap();
         let has = |flag| flags.split_whitespace().any(|word| word == flag);
-        assert_eq!(naps(), has("waitpkg"));
         assert_eq!(counter_is_steady(), has("nonstop_tsc"));
     }
 }

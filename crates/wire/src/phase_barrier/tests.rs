@@ -1,6 +1,7 @@
 //! Phase barriers under each configuration of waits.
 
 use super::*;
+use crate::hardware_wait::HardwareWait;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -11,9 +12,43 @@ const POLICIES: [WaitConfig; 4] = [
     WaitConfig {
         spin_ns: 1_000,
         yield_ns: 1_000,
-        park: true,
+        ..WaitConfig::PARK
     },
 ];
+
+/// Phases in which the CPU waits that are over before the others come, and such that last until they come.
+#[test]
+fn threads_that_wait_in_the_cpu_pass_all_phases() {
+    for (hardware_ns, park) in [
+        (1_000, true),
+        (1_000, false),
+        (4_000_000_000, true),
+        (4_000_000_000, false),
+    ] {
+        let wait_config = WaitConfig {
+            hardware_ns,
+            park,
+            yield_ns: 1_000,
+            ..WaitConfig::PARK
+        };
+        let mut phase_barrier = PhaseBarrier::new(2, WaitConfig::PARK);
+        phase_barrier.pace = Pace::with_hardware(wait_config, HardwareWait::pretended());
+        thread::scope(|scope| {
+            for late in [0, 1] {
+                let phase_barrier = &phase_barrier;
+                scope.spawn(move || {
+                    for lap in 0..100 {
+                        if lap % 2 == late {
+                            thread::sleep(Duration::from_micros(50));
+                        }
+                        let arrival = phase_barrier.arrive(1, || ()).unwrap();
+                        phase_barrier.wait(arrival);
+                    }
+                });
+            }
+        });
+    }
+}
 
 #[test]
 fn nobody_goes_on_before_all_have_come_and_one_completes() {

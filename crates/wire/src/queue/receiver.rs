@@ -4,6 +4,7 @@ use super::backend::Backend;
 use super::body::Body;
 use super::header::{SLOT_PAYLOAD_BYTES, Slot, SlotHeader, lap, lap_shift, slot};
 use super::shared::{Ack, Gone, PeerGone, QueueMemory, Tokens, leave};
+use crate::hardware_wait::Monitored;
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::order;
@@ -208,9 +209,13 @@ impl Receiver {
     #[inline(never)]
     fn wait_long<W: Watch>(&self, watch: W) -> Result<Received, W::Error> {
         let look = || self.look(self.next);
-        let waited = self
-            .wait_strategy
-            .wait_long(self.tokens.message, watch, &mut { look });
+        let word = Monitored::new(&slot(&self.ring, self.next, self.mask).header);
+        let waited = self.wait_strategy.wait_long(
+            Some(word),
+            self.tokens.message,
+            watch,
+            &mut { look },
+        );
         // The last message may have come together with what ended the wait.
         let found = waited.or_else(|ended| look().ok_or(ended));
         found.map(SlotHeader::received)

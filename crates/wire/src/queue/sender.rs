@@ -4,6 +4,7 @@ use super::backend::Backend;
 use super::body::{Body, body_lines_for, message_bytes_max};
 use super::header::{SLOT_PAYLOAD_BYTES, Slot, SlotHeader, TAG_MAX, lap, lap_shift, slot};
 use super::shared::{Ack, Gone, PeerGone, QueueMemory, Tokens, leave};
+use crate::hardware_wait::Monitored;
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
@@ -290,9 +291,14 @@ impl Sender {
         watch: impl FnOnce() -> W,
     ) -> Result<(), SendError<W::Error>> {
         let wait_strategy = self.wait_strategy.clone();
-        let token = self.tokens.room;
+        let (token, ack) = (self.tokens.room, self.ack.clone());
+        // In FastForward the receiver gives slots back in their headers, of which any may be the one that is missing.
+        let word = match self.backend {
+            Backend::Ump => Some(Monitored::new(&ack.read)),
+            Backend::FastForward => None,
+        };
         wait_strategy
-            .wait_watched(token, watch, || self.has_room(len).then_some(()))
+            .wait_watched_at(word, token, watch, || self.has_room(len).then_some(()))
             .map_err(SendError::Ended)
     }
 

@@ -21,6 +21,7 @@ const SHORT: [WaitConfig; 4] = [
 const fn short(spin_ns: u32, yield_ns: u32, park: bool) -> WaitConfig {
     WaitConfig {
         spin_ns,
+        hardware_ns: 0,
         yield_ns,
         park,
     }

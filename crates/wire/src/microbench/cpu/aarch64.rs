@@ -1,7 +1,6 @@
 //! AArch64: the virtual counter between `isb`, `dc civac`.
 
-pub use super::plain::{NAP_NAME, nap_until, naps};
-pub(in crate::microbench) use super::plain::{clear_lines, watch};
+pub(in crate::microbench) use super::plain::clear_lines;
 
 /// Whether a line can be driven out of all caches from user space.
 pub const FLUSHES: bool = true;

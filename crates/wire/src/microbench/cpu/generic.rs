@@ -1,7 +1,6 @@
 //! Any other processor: the system's clock, and nothing that reaches caches.
 
-pub use super::plain::{NAP_NAME, nap_until, naps};
-pub(in crate::microbench) use super::plain::{clear_lines, watch};
+pub(in crate::microbench) use super::plain::clear_lines;
 
 /// Whether a line can be driven out of all caches from user space.
 pub const FLUSHES: bool = false;

@@ -14,8 +14,8 @@ mod imp;
 #[path = "x86_64.rs"]
 mod imp;
 
-pub use imp::{FLUSHES, NAP_NAME, counter_is_steady, finish_flushes, nap_until, naps, stamp};
+pub use imp::{FLUSHES, counter_is_steady, finish_flushes, stamp};
 #[cfg(any(corecast_generic_arch, not(target_arch = "x86_64")))]
 mod plain;
 
-pub(super) use imp::{clear_lines, flush, watch};
+pub(super) use imp::{clear_lines, flush};

@@ -20,7 +20,7 @@ fn lines_keep_what_was_written_through_flushes() {
         let expected = if at % 8 == 0 { at as u64 / 8 + 7 } else { 0 };
         assert_eq!(word, expected);
     }
-    buffer.watch(0, 1, cpu::stamp() + 1000);
+    let _ = buffer.monitored(0);
     println!("{:?}", buffer.huge_pages());
 }
 
