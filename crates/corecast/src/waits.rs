@@ -203,7 +203,9 @@ impl fmt::Display for Waits {
         if self.spin_ns == u32::MAX {
             phases.push("spin for ever".to_owned());
         } else {
-            let in_cpu = self.hardware.map_or("poll".to_owned(), |name| format!("wait by {name}"));
+            let in_cpu = self
+                .hardware
+                .map_or("poll".to_owned(), |name| format!("wait by {name}"));
             let timed = [
                 (self.spin_ns, "spin"),
                 (self.hardware_ns, &in_cpu),

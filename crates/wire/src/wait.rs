@@ -28,9 +28,9 @@
 use crate::Line;
 use crate::arch;
 use crate::fence::{FenceKind, fence_kind};
-use crate::hardware_wait::Monitored;
 #[cfg(not(any(loom, corecast_simulated)))]
 use crate::hardware_wait::HardwareWait;
+use crate::hardware_wait::Monitored;
 use crate::park::Parker;
 #[cfg(not(loom))]
 pub use crate::poll_clock::PollClock;

@@ -134,3 +134,53 @@ impl WaitConfig {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_in_the_cpu_takes_a_part_of_the_spin_and_never_begins_too_early() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let odd = [0.0, -1.0, 1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        let mut cost = |most: f64| match random.u32(..20) {
+            0 => odd[random.usize(..odd.len())],
+            _ => most * random.f64(),
+        };
+        for _ in 0..20_000 {
+            let [yield_ns, wake_ns, ns] = [cost(5e3), cost(5e4), cost(1e3)];
+            for (ranks, usable) in [(1, 2), (2, 2), (3, 2), (9, 1), (1, 0)] {
+                let costs = |hardware_ns| WaitCosts {
+                    yield_ns,
+                    wake_ns,
+                    hardware_ns,
+                };
+                let polls = WaitConfig::of_costs(ranks, usable, costs(None));
+                let waits = WaitConfig::of_costs(ranks, usable, costs(Some(ns)));
+                assert_eq!(polls.hardware_ns, 0);
+                assert_eq!(waits.spin_ns + waits.hardware_ns, polls.spin_ns);
+                assert_eq!((waits.yield_ns, waits.park), (polls.yield_ns, true));
+                if waits.hardware_ns > 0 {
+                    assert!(ranks <= usable.max(1) && waits.spin_ns >= 500);
+                    // The wait has lasted eight times what the phase delays its end, to the nanosecond.
+                    let late = if ns.is_nan() { 0.0 } else { ns };
+                    assert!(
+                        PATIENCE * late < f64::from(waits.spin_ns + 1),
+                        "{ns} {waits:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wait_in_the_cpu_that_costs_as_much_as_a_yield_is_no_phase() {
+        let costs = WaitCosts {
+            yield_ns: 450.0,
+            wake_ns: 2e4,
+            hardware_ns: Some(450.0),
+        };
+        let waits = WaitConfig::of_costs(2, 2, costs);
+        assert_eq!((waits.spin_ns, waits.hardware_ns), (3_600, 0));
+    }
+}

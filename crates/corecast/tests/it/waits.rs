@@ -5,6 +5,7 @@ use std::process::Command;
 use corecast::model::{Deep, MachineFile, deep};
 use corecast::store::Store;
 use corecast::{Builder, WAIT, WaitConfig, WaitCosts, Waiting};
+use corecast_wire::hardware_wait::{self, HardwareWait};
 
 /// This machine with the literature's costs, and with these times for a yield and a wake-up.
 fn measured(yield_ns: f64, wake_ns: f64) -> MachineFile {
@@ -24,6 +25,73 @@ fn measured(yield_ns: f64, wake_ns: f64) -> MachineFile {
     let machine = corecast::machine::discover().machine;
     let file = corecast::costs::built_in(&machine);
     file.with_deep(section).unwrap()
+}
+
+/// [`measured`], and these times for waits in the CPU.
+fn measured_in_cpu(shortest: f64, seen: f64, polled: f64) -> MachineFile {
+    let file = measured(700.0, 11_000.0);
+    let mut section = file.deep().unwrap().clone();
+    for (name, value) in [
+        (deep::SHORTEST_HARDWARE_WAIT, shortest),
+        (deep::HARDWARE_SEEN, seen),
+        (deep::POLLED, polled),
+    ] {
+        let mut quantity = section.quantities[0].clone();
+        quantity.name = name.to_owned();
+        quantity.figure.value = value;
+        section.quantities.push(quantity);
+    }
+    let file = file.with_deep(section).unwrap();
+    // As it is stored and read again.
+    MachineFile::from_json(&file.to_json()).unwrap()
+}
+
+#[test]
+fn waits_in_the_cpu_are_a_phase_where_they_were_measured_and_the_cpu_has_them() {
+    let late = |file: &MachineFile| corecast::costs::of_waits(file).unwrap().hardware_ns;
+    assert_eq!(late(&measured(700.0, 11_000.0)), None);
+    let file = measured_in_cpu(90.0, 400.0, 250.0);
+    assert_eq!(late(&file), Some(150.0));
+    assert_eq!(late(&measured_in_cpu(90.0, 200.0, 250.0)), Some(90.0));
+
+    let folder = tempfile::tempdir().unwrap();
+    Store::at(folder.path()).save_machine(&file).unwrap();
+    let builder = || Builder::new().cache_folder(folder.path()).threads(1);
+    let team = builder().build().unwrap();
+    let waits = team.explain().waits;
+    let said = team.explain().to_string();
+    let json = serde_json::to_value(team.explain()).unwrap();
+    assert_eq!(waits.spin_ns + waits.hardware_ns, 5_600);
+    match HardwareWait::here() {
+        Some(found) => {
+            let name = found.instruction().name();
+            assert_eq!((waits.spin_ns, waits.hardware_ns), (1_200, 4_400));
+            assert!(waits.reason.contains("in the CPU to be 0.15 µs late"));
+            assert!(waits.to_string().contains(&format!("wait by {name} 5 µs")));
+            assert!(said.contains(&format!("came to {name} so far")), "{said}");
+            assert_eq!(json["waits"]["hardware"], name);
+        }
+        None => {
+            assert_eq!(waits.hardware_ns, 0);
+            assert!(!waits.reason.contains("in the CPU"), "{}", waits.reason);
+            assert!(said.contains(hardware_wait::MISSING), "{said}");
+            assert!(json["waits"]["hardware"].is_null());
+        }
+    }
+    assert!(json["waits"]["hardware_waits"].is_u64());
+    // A CPU without the instruction polls for as long as it was asked to wait.
+    let asked = WaitConfig {
+        hardware_ns: 2_000,
+        ..WaitConfig::BALANCED
+    };
+    let team = builder().wait_config(asked).build().unwrap();
+    team.run(|member| member.barrier().unwrap());
+    assert_eq!(team.explain().waits.as_wait_config(), asked);
+    let said = team.explain().waits.to_string();
+    assert!(
+        said.contains("spin 3 µs, ") && said.contains(" 2 µs, yield 100 µs"),
+        "{said}"
+    );
 }
 
 #[test]

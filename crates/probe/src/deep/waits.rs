@@ -149,7 +149,12 @@ fn seen(
         let start = arch::cycles();
         let limit = mate.timer.ticks(HARDWARE_LIMIT_NS);
         while lines.load(LINE) == seen && arch::cycles().wrapping_sub(start) < limit {
-            between(lines.monitored(LINE), start.wrapping_add(limit), lines, seen);
+            between(
+                lines.monitored(LINE),
+                start.wrapping_add(limit),
+                lines,
+                seen,
+            );
         }
     };
     wake(mate, limit, store, wait).map(|[_, until]| until)

@@ -55,7 +55,6 @@ pub(super) unsafe fn wait(instruction: WaitInstruction, deadline: u64) {
         WaitInstruction::Wfe => unsafe {
             core::arch::asm!("wfe", options(nostack, preserves_flags));
         },
-        #[cfg(test)]
         _ => {}
     }
 }

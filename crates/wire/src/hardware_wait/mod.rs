@@ -175,11 +175,7 @@ pub fn waits() -> u64 {
 
 /// Waits as an instruction does: for a change of the word, or the deadline.
 #[cfg(test)]
-fn pretend<T>(
-    word: Monitored<'_>,
-    deadline: u64,
-    look: impl FnOnce() -> Option<T>,
-) -> Option<T> {
+fn pretend<T>(word: Monitored<'_>, deadline: u64, look: impl FnOnce() -> Option<T>) -> Option<T> {
     use crate::sync::Ordering;
     // Acquire: the look comes after it, as after an instruction that arms a monitor.
     let armed = word.0.load(Ordering::Acquire);

@@ -65,13 +65,7 @@ fn recorded_processors_have_what_their_manuals_say() {
             Some(Mwaitx),
         ),
         // No processor has both.
-        (
-            "both",
-            [7, 0x8000_0001],
-            1 << 5,
-            1 << 29,
-            Some(Umwait),
-        ),
+        ("both", [7, 0x8000_0001], 1 << 5, 1 << 29, Some(Umwait)),
     ] {
         let words = cpuid(highest, leaf_7, leaf_8000_0001);
         assert_eq!(words.instruction(), instruction, "{name}: {words:x?}");
@@ -122,7 +116,10 @@ fn the_processor_has_what_the_kernel_says() {
         (false, true) => Some(WaitInstruction::Mwaitx),
         (false, false) => None,
     };
-    assert_eq!(HardwareWait::here().map(HardwareWait::instruction), instruction);
+    assert_eq!(
+        HardwareWait::here().map(HardwareWait::instruction),
+        instruction
+    );
 }
 
 /// What can be tested here: the pretended one, the processor's own, and `wfe`, which is in every AArch64 processor.

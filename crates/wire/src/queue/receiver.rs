@@ -210,12 +210,9 @@ impl Receiver {
     fn wait_long<W: Watch>(&self, watch: W) -> Result<Received, W::Error> {
         let look = || self.look(self.next);
         let word = Monitored::new(&slot(&self.ring, self.next, self.mask).header);
-        let waited = self.wait_strategy.wait_long(
-            Some(word),
-            self.tokens.message,
-            watch,
-            &mut { look },
-        );
+        let waited = self
+            .wait_strategy
+            .wait_long(Some(word), self.tokens.message, watch, &mut { look });
         // The last message may have come together with what ended the wait.
         let found = waited.or_else(|ended| look().ok_or(ended));
         found.map(SlotHeader::received)

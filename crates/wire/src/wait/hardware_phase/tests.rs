@@ -37,7 +37,11 @@ fn waits_without_a_line_are_late_by_an_eighth_at_most() {
             waited += next;
             waits += 1;
         }
-        assert_eq!(waited, u64::from(ns), "the phase is as long as it was asked for");
+        assert_eq!(
+            waited,
+            u64::from(ns),
+            "the phase is as long as it was asked for"
+        );
         // Each wait is longer than the one before by an eighth, but for the first ones of single ticks.
         assert!(waits <= 160, "{before} {ns}: {waits}");
     }
