@@ -5,6 +5,9 @@ use crate::arch;
 use crate::sync::Ordering;
 use std::thread;
 
+#[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
+mod emulated;
+
 /// A processor whose highest leaves, words of leaf 7 and words of leaf 8000_0001h are these. As real ones do, it answers for
 /// any other leaf with words of another one.
 fn cpuid(highest: [u32; 2], leaf_7_ecx: u32, leaf_8000_0001_ecx: u32) -> Cpuid {
@@ -160,28 +163,32 @@ fn a_deadline_in_the_past_is_no_wait_for_ever() {
     }
 }
 
+/// Two threads wait for each other's lines in turn.
+fn pass_turns(hardware_wait: HardwareWait, turns: u64) {
+    let words = [const { crate::Line(AtomicU64::new(0)) }; 2];
+    let take = |own: usize| {
+        for turn in 1..=turns {
+            // Release: the other's look synchronises with it.
+            words[1 - own].store(turn, Ordering::Release);
+            // Acquire: synchronises with the store above.
+            let look = || (words[own].load(Ordering::Acquire) >= turn).then_some(());
+            let word = Monitored::new(&words[own]);
+            while hardware_wait
+                .wait_for(word, in_a_millisecond(), look)
+                .is_none()
+            {}
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| take(0));
+        take(1);
+    });
+}
+
 #[test]
 fn two_threads_that_wait_for_each_others_lines_pass_all_turns() {
-    const TURNS: u64 = 2000;
     for hardware_wait in all() {
-        let words = [const { crate::Line(AtomicU64::new(0)) }; 2];
-        let take = |own: usize| {
-            for turn in 1..=TURNS {
-                // Release: the other's look synchronises with it.
-                words[1 - own].store(turn, Ordering::Release);
-                // Acquire: synchronises with the store above.
-                let look = || (words[own].load(Ordering::Acquire) >= turn).then_some(());
-                let word = Monitored::new(&words[own]);
-                while hardware_wait
-                    .wait_for(word, in_a_millisecond(), look)
-                    .is_none()
-                {}
-            }
-        };
-        thread::scope(|scope| {
-            scope.spawn(|| take(0));
-            take(1);
-        });
+        pass_turns(hardware_wait, 2000);
     }
 }
 
