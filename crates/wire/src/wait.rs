@@ -376,19 +376,18 @@ impl WaitStrategy {
     ///
     /// ```
     /// use corecast_wire::wait::Patient;
-    /// use corecast_wire::{Flag, LineRef, Segment, WaitConfig, WaitStrategy};
+    /// use corecast_wire::{Flag, Line, LineRef, Parker, Segment, WaitConfig, WaitStrategy};
     ///
     /// let flag: LineRef<Flag> = Segment::one(None)?;
-    /// let wait_strategy = WaitStrategy::new(WaitConfig::BALANCED, Segment::one(None)?);
+    /// let bell: LineRef<Line<Parker>> = Segment::one(None)?;
+    /// let wait_strategy = WaitStrategy::new(WaitConfig::BALANCED, bell.clone());
     /// std::thread::scope(|scope| {
     ///     scope.spawn(|| {
     ///         flag.raise(1);
-    ///         wait_strategy.parker().wake_for(7, corecast_wire::fence_kind());
+    ///         bell.wake_for(7, corecast_wire::fence_kind());
     ///     });
-    ///     let look = || Some(flag.seq()).filter(|&seq| seq > 0);
-    ///     let Ok(seq) = wait_strategy
-    ///         .clone()
-    ///         .wait_watched_at(Some(flag.monitored()), 7, || Patient, look);
+    ///     let (word, look) = (flag.monitored(), || Some(flag.seq()).filter(|&seq| seq > 0));
+    ///     let Ok(seq) = wait_strategy.wait_watched_at(Some(word), 7, || Patient, look);
     ///     assert_eq!(seq, 1);
     /// });
     /// # Ok::<(), corecast_wire::SegmentError>(())
