@@ -13,7 +13,7 @@ use corecast::store::{Store, Stored};
 use corecast_machine::{CpuList, Discovery, cpu_time, pin_current};
 use corecast_model::profile::Circumstances;
 use corecast_transfer::Process;
-use corecast_wire::{Segment, fence_kind, shared_fence_kind};
+use corecast_wire::{HardwareWait, Segment, fence_kind, shared_fence_kind};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use serde::Serialize;
 
@@ -39,6 +39,8 @@ pub struct Facts {
     pub cores: usize,
     /// The frequency governors of the PUs, by the governor's and the driver's names.
     pub governors: BTreeMap<String, Governed>,
+    /// The instruction by which the CPU waits for a write of a line; absent where it has none.
+    pub wait_instruction: Option<&'static str>,
     /// Time that the host takes; absent where the kernel does not report it.
     pub steal: Option<Steal>,
     /// Whether threads can be pinned.
@@ -164,6 +166,7 @@ impl Facts {
             online: here.online.len(),
             cores: cores.len(),
             governors: governors(&pus),
+            wait_instruction: HardwareWait::here().map(|found| found.instruction().name()),
             steal: steal(&here, &pus),
             pinning: try_pinning(&pus),
             shared_memory: Trial::of(Segment::shared(1 << 16)),
@@ -305,6 +308,7 @@ impl Facts {
             online: 4,
             cores: 4,
             governors: BTreeMap::new(),
+            wait_instruction: None,
             steal: Some(Steal {
                 part: 0.0,
                 pus: 4,

@@ -169,12 +169,42 @@ impl SearchSpace {
                 },
             ),
         ]);
-        let others = all
-            .into_iter()
-            .chain(in_cpu.into_iter().flatten())
-            .filter(|(_, wait_config)| *wait_config != own);
+        let mut others: Vec<(String, WaitConfig)> = Vec::new();
+        for (name, wait_config) in all.into_iter().chain(in_cpu.into_iter().flatten()) {
+            let known = others.iter().any(|(_, other)| *other == wait_config);
+            if wait_config != own && !known {
+                others.push((name.to_owned(), wait_config));
+            }
+        }
         others
-            .map(|(name, wait_config)| (name.to_owned(), wait_config))
-            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_in_the_cpu_race_against_polls_of_the_same_length() {
+        let names = |own| -> Vec<String> {
+            let all = SearchSpace::wait_configs(own);
+            assert!(all.iter().all(|(_, one)| one.park && *one != own));
+            all.into_iter().map(|(name, _)| name).collect()
+        };
+        let polls = WaitConfig::BALANCED;
+        assert_eq!(names(polls), ["crowded", "spin 50 µs", "yield 2 ms"]);
+        let own = WaitConfig {
+            spin_ns: 800,
+            hardware_ns: 2_800,
+            ..polls
+        };
+        let in_cpu = ["without the CPU's wait", "wait in the CPU 50 µs"];
+        assert_eq!(names(own)[4..], in_cpu);
+        // Polls of the same length are the balanced waits here.
+        let own = WaitConfig {
+            hardware_ns: 2_200,
+            ..own
+        };
+        assert_eq!(names(own)[4..], in_cpu[1..]);
     }
 }

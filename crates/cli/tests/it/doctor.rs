@@ -21,13 +21,13 @@ fn doctor(args: &[&str]) -> (Option<i32>, String) {
 fn this_machine_is_examined() {
     let (code, text) = doctor(&[]);
     for check in [
-        "quota", "cpuset", "siblings", "governor", "steal", "pinning", "/dev/shm",
+        "quota", "cpuset", "siblings", "governor", "waiting", "steal", "pinning", "/dev/shm",
     ] {
         let words = |line: &str| line.split_whitespace().nth(1) == Some(check);
         assert!(text.lines().any(words), "{check}: {text}");
     }
     let last = text.lines().last().unwrap();
-    assert!(last.starts_with("14 checks: "), "{text}");
+    assert!(last.starts_with("15 checks: "), "{text}");
     assert_eq!(code == Some(0), last.ends_with(" 0 failures"), "{text}");
     assert!(!text.contains('\u{1b}'), "no colours into a pipe");
 }

@@ -20,6 +20,7 @@ pub fn examine(facts: &Facts) -> Vec<Finding> {
         processors::mask(facts),
         processors::siblings(facts),
         processors::governor(facts),
+        processors::waiting(facts),
         processors::steal(facts),
         processors::pinning(facts),
         kernel::shared_memory(facts),

@@ -3,6 +3,7 @@
 use crate::facts::Facts;
 use crate::finding::{Finding, Level};
 use corecast_model::words::{count, ranges};
+use corecast_wire::hardware_wait;
 
 /// Part of the time taken by the host from which on there is a note.
 const STEAL_NOTE: f64 = 0.01;
@@ -104,6 +105,17 @@ pub(super) fn siblings(facts: &Facts) -> Finding {
             "for programs that compute a team of {cores}, which gets a PU of each core (corecast bench --subset {cores})"
         ),
     )
+}
+
+/// Says whether the CPU can wait for a write of a line.
+pub(super) fn waiting(facts: &Facts) -> Finding {
+    let found = match facts.wait_instruction {
+        Some(name) => format!(
+            "the CPU waits for lines by {name}, where corecast probe --deep measured that to pay"
+        ),
+        None => hardware_wait::MISSING.to_owned(),
+    };
+    Finding::ok("waiting", found)
 }
 
 /// Checks whether the frequency governor slows the first calls down.
@@ -257,6 +269,15 @@ mod tests {
         let finding = siblings(&facts);
         assert_eq!(finding.level, Level::Note);
         assert!(finding.found.starts_with("8 PUs on 4 cores"));
+    }
+
+    #[test]
+    fn the_wait_instruction_is_named() {
+        let mut facts = Facts::sound();
+        assert_eq!(waiting(&facts).found, hardware_wait::MISSING);
+        facts.wait_instruction = Some("umwait");
+        let finding = waiting(&facts);
+        assert!(finding.level == Level::Ok && finding.found.contains("umwait"));
     }
 
     #[test]

@@ -47,6 +47,18 @@ fn profile() -> Profile {
 }
 
 #[test]
+fn waits_in_the_cpu_are_written_only_where_there_are_some() {
+    let mut profile = profile();
+    let text = profile.to_json();
+    assert!(!text.contains("hardware_ns"), "as before there were any");
+    assert_eq!(Profile::from_json(&text), Ok(profile.clone()));
+    profile.tunings[0].waits.as_mut().unwrap().hardware_ns = 2400;
+    let text = profile.to_json();
+    assert!(text.contains("\"hardware_ns\": 2400"), "{text}");
+    assert_eq!(Profile::from_json(&text), Ok(profile));
+}
+
+#[test]
 fn a_round_trip_keeps_all() {
     let profile = profile();
     assert_eq!(Profile::from_json(&profile.to_json()), Ok(profile.clone()));
