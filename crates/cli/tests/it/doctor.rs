@@ -104,7 +104,7 @@ fn looked_at(program: &str) -> (Value, BTreeMap<String, Value>) {
     let (_, text) = doctor(&["--json", program]);
     let json: Value = serde_json::from_str(&text).unwrap();
     let checks = json["checks"].as_array().unwrap();
-    assert_eq!(checks.len(), 19, "{text}");
+    assert_eq!(checks.len(), 20, "{text}");
     let named = |check: &Value| (check["check"].as_str().unwrap().to_owned(), check.clone());
     (
         json["facts"]["program"].clone(),
