@@ -152,7 +152,14 @@ impl Waits {
     }
 
     /// What the CPU has to wait with, and how often it was used, in a sentence.
-    pub(crate) fn in_cpu(&self) -> String {
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let here = corecast::machine::discover();
+    /// println!("{}", corecast::Waits::of_team(2, &here, None).in_cpu());
+    /// ```
+    pub fn in_cpu(&self) -> String {
         let Some(name) = self.hardware else {
             return hardware_wait::MISSING.to_owned();
         };

@@ -64,6 +64,7 @@ impl Conditions {
         let mut out = Vec::new();
         if let Some(waits) = &self.waits {
             out.push(format!("waits: {waits}"));
+            out.push(format!("waiting in the CPU: {}", waits.in_cpu()));
         }
         if let Some(fence) = self.fence {
             out.push(format!("fence: {fence}"));

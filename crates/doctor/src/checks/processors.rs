@@ -110,9 +110,9 @@ pub(super) fn siblings(facts: &Facts) -> Finding {
 /// Says whether the CPU can wait for a write of a line.
 pub(super) fn waiting(facts: &Facts) -> Finding {
     let found = match facts.wait_instruction {
-        Some(name) => format!(
-            "the CPU waits for lines by {name}, where corecast probe --deep measured that to pay"
-        ),
+        Some(name) => {
+            format!("the CPU waits for lines by {name}, where corecast probe measured that to pay")
+        }
         None => hardware_wait::MISSING.to_owned(),
     };
     Finding::ok("waiting", found)
