@@ -32,7 +32,8 @@ mod word {
     pub(crate) const DEPTH: usize = 4;
     pub(crate) const BACKEND: usize = 5;
     pub(crate) const FENCE: usize = 6;
-    pub(crate) const DETERMINISTIC: usize = 7;
+    /// The first bit says whether reductions are deterministic, the second one whether calls are recorded.
+    pub(crate) const FLAGS: usize = 7;
     /// Number of words of algorithms and plans.
     pub(crate) const PLANS: usize = 8;
     pub(crate) const PATIENCE: usize = 9;
@@ -180,7 +181,10 @@ impl SegmentHeader {
                 u64::from(options.backend == Backend::FastForward),
             ),
             (word::FENCE, u64::from(fence == FenceKind::SharedAsymmetric)),
-            (word::DETERMINISTIC, u64::from(options.deterministic)),
+            (
+                word::FLAGS,
+                u64::from(options.deterministic) | u64::from(options.record) << 1,
+            ),
             (word::PLANS, plan_words.len() as u64),
             (
                 word::PATIENCE,
@@ -264,12 +268,13 @@ impl SegmentHeader {
                 0 => Backend::Ump,
                 _ => Backend::FastForward,
             },
-            deterministic: word(word::DETERMINISTIC) != 0,
+            deterministic: word(word::FLAGS) & 1 != 0,
             patience: word(word::PATIENCE)
                 .checked_sub(1)
                 .map(Duration::from_nanos),
             join_limit: Duration::from_nanos(word(word::JOIN_LIMIT)),
             algorithms,
+            record: word(word::FLAGS) & 2 != 0,
             ..options.clone()
         };
         Ok((Self { lines: all, size }, plans, options, fence))

@@ -38,6 +38,7 @@ mod operation;
 mod options;
 mod progress;
 mod record;
+mod recording;
 mod team;
 pub mod team_memory;
 mod team_state;
@@ -55,6 +56,7 @@ pub use member::{Await, Member, Overlap, OverlapError, Request, Synchrony, Unkno
 pub use operation::Operation;
 pub use options::{DEPTH_MAX, Options};
 pub use progress::{Ended, Progress};
+pub use recording::{CallKind, CallSums, Recording, SiteCalls};
 pub use team::{Kept, OwnPart, Team};
 pub use team_memory::TeamMemory;
 pub use team_state::TeamState;

@@ -4,6 +4,7 @@ use crate::OpContext;
 use crate::call_sites::CallSiteWriter;
 use crate::failure::Failure;
 use crate::operation::Operation;
+use crate::recording::Recorder;
 use corecast_collectives::Collective;
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::op_history::OpHistory;
@@ -16,9 +17,18 @@ pub(crate) struct OpTracker {
     /// Operations begun.
     seq: u64,
     history: LineRef<OpHistory>,
+    /// `None` if there is neither, so that most teams ask once.
+    notes: Option<Notes>,
+    fork_detector: ForkDetector,
+}
+
+/// What is noted of operations besides their history.
+#[derive(Debug)]
+struct Notes {
     /// Writes call sites as text; `None` if all ranks are in one process.
     site_writer: Option<CallSiteWriter>,
-    fork_detector: ForkDetector,
+    /// `None` unless the team is recorded.
+    recorder: Option<Recorder>,
 }
 
 impl OpTracker {
@@ -26,13 +36,19 @@ impl OpTracker {
     pub(crate) fn new(
         history: LineRef<OpHistory>,
         site_writer: Option<CallSiteWriter>,
+        recorder: Option<Recorder>,
         fork_detector: ForkDetector,
         seq: u64,
     ) -> Self {
+        let notes = Notes {
+            site_writer,
+            recorder,
+        };
         Self {
             seq,
             history,
-            site_writer,
+            notes: Some(notes)
+                .filter(|notes| notes.site_writer.is_some() || notes.recorder.is_some()),
             fork_detector,
         }
     }
@@ -95,8 +111,8 @@ impl OpTracker {
         fabric.call.operation = operation;
         fabric.call.site = site;
         fabric.fingerprint.advance(operation, self.seq);
-        if let Some(site_writer) = &self.site_writer {
-            site_writer.note(site);
+        if let Some(notes) = &mut self.notes {
+            notes.begin(self.seq, operation, site);
         }
         self.history.enter(operation.entry(), site);
         if let Some(in_flight) = &mut fabric.call.in_flight {
@@ -105,6 +121,36 @@ impl OpTracker {
         let call = &fabric.call;
         let stops = call.state.stops(call.rank, operation.seq);
         stops.inspect_err(|_| call.note_failed())
+    }
+
+    /// The operation that blocks has ended.
+    #[inline(always)]
+    pub(crate) fn end<R>(&mut self, ended: &Result<R, Failure>) {
+        if let Some(notes) = &mut self.notes
+            && let Some(recorder) = &mut notes.recorder
+        {
+            recorder.leave(ended.is_ok());
+        }
+    }
+
+    /// The recorder of the member's calls, if they are recorded.
+    #[inline(always)]
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.notes.as_ref()?.recorder.as_ref()
+    }
+}
+
+impl Notes {
+    #[inline(always)]
+    fn begin(&mut self, seq: u64, operation: Operation, site: &'static Location<'static>) {
+        if let Some(site_writer) = &self.site_writer {
+            site_writer.note(site);
+        }
+        if let Some(recorder) = &mut self.recorder
+            && !operation.in_flight
+        {
+            recorder.arrive(seq, operation.kind, operation.root, site);
+        }
     }
 }
 

@@ -43,6 +43,9 @@ pub struct Options {
     pub stack_bytes: usize,
     /// Algorithms to use instead of those that Corecast would choose.
     pub algorithms: Algorithms,
+    /// Whether the calls of members are recorded, see [`Team::recording`](crate::Team::recording). All processes of a team
+    /// do it, or none.
+    pub record: bool,
     /// The numbers of operations that count as begun when the team is made: of all, and of those in flight in each
     /// operation context. Sequence numbers go on from there. It is for tests of numbers that wrap around; all processes of
     /// a team give the same.
@@ -110,6 +113,7 @@ impl Default for Options {
             depth: 8,
             stack_bytes: STACK_BYTES,
             algorithms: Algorithms::default(),
+            record: false,
             begun: [0; 2],
         }
     }

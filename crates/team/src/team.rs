@@ -6,6 +6,7 @@ use crate::member::Member;
 use crate::operation::OpFingerprint;
 use crate::options::Options;
 use crate::progress::Progress;
+use crate::recording::Recording;
 use crate::team_memory::TeamMemory;
 use crate::transfer_path::{TransferPath, TransferPaths};
 use corecast_collectives::Plans;
@@ -265,6 +266,50 @@ impl Team {
     /// If `rank` is outside of the team.
     pub fn is_joined(&self, rank: usize) -> bool {
         self.team_memory.state().is_joined(rank)
+    }
+
+    /// The calls of this process's members; `None` if the team was made without [`Options::record`].
+    ///
+    /// Operations that block are split by the last arrival that a call depends on, by what the operation means:
+    ///
+    /// | operation | rank | depends on |
+    /// | --- | --- | --- |
+    /// | barrier, allreduce, allgather, alltoall, reduce_scatter | all | all ranks |
+    /// | broadcast, scatter | root | nobody |
+    /// | | others | the root |
+    /// | reduce, gather | root | all ranks |
+    /// | | others | nobody |
+    /// | scan, exscan | r | ranks below r |
+    ///
+    /// The last arrival is at most the return: an operation without data need not wait for anybody.
+    /// A call that depends on nobody is all mechanism, although it may have waited: in a tree for the ranks below it, or
+    /// until others have read what it has lent.
+    ///
+    /// Not split are calls that failed, starts of operations in flight and waits for them, and operations to which a rank
+    /// that is awaited came more than 768 operations before this one: its stamp is gone. Their number and time are kept
+    /// apart. Calls that panicked, and calls that were refused before they began, are not counted.
+    ///
+    /// # Cost
+    ///
+    /// Each rank has 8 KiB of stamps, 10 KiB of calls that are not split yet, and some words for each call site and kind,
+    /// however many operations there are. An operation that blocks reads the cycle counter twice and takes a lock that
+    /// nobody else wants. Once in 256 operations a rank reads 2 KiB of each other rank's stamps.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Options, Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let options = Options { record: true, ..Options::default() };
+    /// let team = Team::with_options(plans, &options)?;
+    /// team.run(|member| (0..10).try_for_each(|_| member.barrier()).unwrap());
+    /// let calls = team.recording().unwrap().calls();
+    /// assert_eq!(calls.iter().map(|at| (at.rank, at.sums.calls)).collect::<Vec<_>>(), [(0, 10), (1, 10)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn recording(&self) -> Option<&Arc<Recording>> {
+        self.team_memory.recording()
     }
 
     /// The first failure of any member, if there was one.

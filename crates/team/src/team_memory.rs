@@ -14,6 +14,7 @@ use crate::error::TeamError;
 use crate::options::Options;
 use crate::progress::{Ended, Progress};
 use crate::record::{RECORD_LINES, Record};
+use crate::recording::{ArrivalStamps, Recorder, Recording, STAMP_LINES};
 use crate::team_state::{CrossProcess, TeamState};
 use crate::transfer_path::Processes;
 use corecast_collectives::groups::Groups;
@@ -59,6 +60,7 @@ pub struct TeamMemory {
     begun: [u64; 2],
     /// What the members of this process's ranks had ended when they left.
     ended: Vec<OnceLock<Ended>>,
+    recording: Option<Arc<Recording>>,
 }
 
 /// The line of a rank's operation history, which goes on after operation number `begun`.
@@ -164,6 +166,13 @@ impl TeamMemory {
             }),
             false => None,
         };
+        let fork_detector = ForkDetector::now();
+        let stamps = || {
+            let stamps = |of: &Arc<Segment>| of.lines(STAMP_LINES).map(ArrivalStamps::new);
+            rank_segments.iter().map(stamps).collect()
+        };
+        let stamps: Option<Vec<_>> = options.record.then(stamps).transpose()?;
+        let recording = stamps.map(|stamps| Recording::new(stamps, owned, fork_detector));
         let state = TeamState::new(histories, parkers, stopped, fence, options, between);
         let team_memory = Self {
             state: Arc::new(state),
@@ -181,12 +190,13 @@ impl TeamMemory {
             backend: options.backend,
             memory,
             nodes,
-            fork_detector: ForkDetector::now(),
+            fork_detector,
             kernel_copy: OnceLock::new(),
             contexts: Mutex::new(Vec::new()),
             stack_bytes: options.stack_bytes,
             begun: options.begun,
             ended: (0..n).map(|_| OnceLock::new()).collect(),
+            recording: recording.map(Arc::new),
         };
         let first = team_memory.context(0, &rank_segments)?;
         *team_memory.waiting() = vec![first];
@@ -326,5 +336,15 @@ impl TeamMemory {
         self.state
             .site_table(rank)
             .map(|site_table| CallSiteWriter::new(site_table.clone()))
+    }
+
+    /// The calls of members, if they are recorded.
+    pub(crate) fn recording(&self) -> Option<&Arc<Recording>> {
+        self.recording.as_ref()
+    }
+
+    /// The recorder of a rank that is joined now.
+    pub(crate) fn recorder(&self, rank: usize) -> Option<Recorder> {
+        self.recording.as_ref()?.recorder(rank)
     }
 }

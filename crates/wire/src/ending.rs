@@ -33,6 +33,23 @@ pub fn is_asked() -> bool {
     ASKED.get().is_some()
 }
 
+/// Has `run` called when this process ends by `exit` or by returning from `main`, but not by a signal or `_exit`; returns
+/// whether that was possible. The functions of a library that is unloaded are called then. A forked process calls `run`
+/// as well.
+///
+/// # Examples
+///
+/// ```
+/// extern "C" fn last_words() {
+///     println!("that was all");
+/// }
+/// assert!(corecast_wire::ending::at_exit(last_words));
+/// ```
+pub fn at_exit(run: extern "C" fn()) -> bool {
+    // SAFETY: the function takes and gives nothing, and the C library drops it with the code that it is in.
+    unsafe { libc::atexit(run) == 0 }
+}
+
 /// Has the kernel send `signal` to the process that `command` starts when this one ends, however it ends.
 ///
 /// The kernel looks at the thread that starts the process, so that thread has to live as long as the process may. A

@@ -27,6 +27,7 @@ mod peer_monitor;
 mod periodic;
 mod processes;
 mod programs;
+mod recorded;
 mod rendezvous;
 mod survivors;
 mod sync;

@@ -14,6 +14,7 @@ mod mutants;
 mod phases;
 mod play;
 mod random;
+mod recorded;
 mod run;
 mod scheduler;
 #[allow(
@@ -107,6 +108,16 @@ fn phase_barriers_count_every_arrival_once() {
     let count = number("CORECAST_TEST_SEEDS", 1000);
     for seed in 0..count {
         if let Err(what) = phases::run(seed) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
+
+#[test]
+fn recorded_calls_wait_for_who_comes_late() {
+    let count = number("CORECAST_TEST_SEEDS", 1000) / 4;
+    for seed in 0..count {
+        if let Err(what) = recorded::run(seed) {
             panic!("seed {seed}: {what}");
         }
     }

@@ -60,6 +60,7 @@ impl Member {
             tracker: OpTracker::new(
                 history,
                 team_memory.site_writer(rank),
+                team_memory.recorder(rank),
                 team_memory.fork_detector(),
                 team_memory.begun()[0],
             ),
@@ -161,6 +162,13 @@ impl Member {
         self.tracker.begin(&mut self.context, kind, root, site)
     }
 
+    /// Ends what [`begin`](Self::begin) has begun.
+    #[inline(always)]
+    fn end<R>(&mut self, ended: Result<R, Failure>) -> Result<R, Failure> {
+        self.tracker.end(&ended);
+        ended
+    }
+
     /// Returns when every member has called it. What members wrote before it is visible to all members after
     /// it.
     ///
@@ -194,7 +202,8 @@ impl Member {
     #[track_caller]
     pub fn barrier(&mut self) -> Result<(), Failure> {
         self.begin(Collective::Barrier, 0, Location::caller())?;
-        barrier::start(&mut self.context)
+        let ended = barrier::start(&mut self.context);
+        self.end(ended)
     }
 }
 
@@ -208,7 +217,8 @@ struct Amid<'m>(&'m mut Member);
 impl Amid<'_> {
     /// The operation has ended without a panic.
     #[inline(always)]
-    fn end<R>(self, ended: R) -> R {
+    fn end<R>(self, ended: Result<R, Failure>) -> Result<R, Failure> {
+        let ended = self.0.end(ended);
         std::mem::forget(self);
         ended
     }
@@ -227,6 +237,9 @@ impl Drop for Member {
     fn drop(&mut self) {
         if self.tracker.is_forked() {
             return;
+        }
+        if let Some(recorder) = self.tracker.recorder() {
+            recorder.end();
         }
         let call = &self.context.fabric.call;
         let ended = self.ended();

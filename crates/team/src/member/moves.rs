@@ -49,7 +49,8 @@ impl Member {
         recv: &mut [T],
     ) -> Result<(), Failure> {
         self.begin(Collective::Scatter, root, Location::caller())?;
-        bodies::scatter(&mut self.context, root, send, recv)
+        let ended = bodies::scatter(&mut self.context, root, send, recv);
+        self.end(ended)
     }
 
     /// [`scatter`](Self::scatter) of parts of any lengths, which `root` gives. `recv` is as long as this rank's
@@ -74,7 +75,8 @@ impl Member {
         recv: &mut [T],
     ) -> Result<(), Failure> {
         self.begin(Collective::Scatterv, root, Location::caller())?;
-        bodies::scatterv(&mut self.context, root, send, recv)
+        let ended = bodies::scatterv(&mut self.context, root, send, recv);
+        self.end(ended)
     }
 
     /// Gives the `send` of all ranks to `root`'s `recv`, side by side in rank order. All ranks give the same
@@ -117,7 +119,8 @@ impl Member {
         recv: Option<&mut [T]>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Gather, root, Location::caller())?;
-        bodies::gather(&mut self.context, root, send, recv)
+        let ended = bodies::gather(&mut self.context, root, send, recv);
+        self.end(ended)
     }
 
     /// [`gather`](Self::gather) of parts of any lengths, which lie in `recv` where `root` says.
@@ -142,7 +145,8 @@ impl Member {
         recv: Option<(&mut [T], Parts<'_>)>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Gatherv, root, Location::caller())?;
-        bodies::gatherv(&mut self.context, root, send, recv)
+        let ended = bodies::gatherv(&mut self.context, root, send, recv);
+        self.end(ended)
     }
 
     /// Gives the `send` of all ranks to the `recv` of all ranks, side by side in rank order. All ranks give the
@@ -179,7 +183,8 @@ impl Member {
     #[track_caller]
     pub fn allgather<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Allgather, 0, Location::caller())?;
-        bodies::allgather(&mut self.context, send, recv)
+        let ended = bodies::allgather(&mut self.context, send, recv);
+        self.end(ended)
     }
 
     /// [`allgather`](Self::allgather) of parts of any lengths: all ranks give the same counts, and each
@@ -200,7 +205,8 @@ impl Member {
         parts: Parts<'_>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Allgatherv, 0, Location::caller())?;
-        bodies::allgatherv(&mut self.context, send, recv, parts)
+        let ended = bodies::allgatherv(&mut self.context, send, recv, parts);
+        self.end(ended)
     }
 
     /// Gives part r of each rank's `send` to rank r, which has these parts side by side in rank order in
@@ -237,7 +243,8 @@ impl Member {
     #[track_caller]
     pub fn alltoall<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Alltoall, 0, Location::caller())?;
-        bodies::alltoall(&mut self.context, send, recv)
+        let ended = bodies::alltoall(&mut self.context, send, recv);
+        self.end(ended)
     }
 
     /// [`alltoall`](Self::alltoall) of parts of any lengths: `give` says where in `send` the parts for the
@@ -263,6 +270,7 @@ impl Member {
         (recv, take): (&mut [T], Parts<'_>),
     ) -> Result<(), Failure> {
         self.begin(Collective::Alltoallv, 0, Location::caller())?;
-        bodies::alltoallv(&mut self.context, (send, give), (recv, take))
+        let ended = bodies::alltoallv(&mut self.context, (send, give), (recv, take));
+        self.end(ended)
     }
 }

@@ -6,12 +6,14 @@ use super::flight::{ContextSlot, Flight};
 use crate::OpContext;
 use crate::failure::Failure;
 use crate::op_tracker::{OpTracker, check_root};
+use crate::recording::CallKind;
 use crate::team_state::TeamState;
 use bytemuck::Pod;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::On;
 use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, barrier, broadcast, reduce};
+use corecast_wire::arch::cycles;
 use corecast_wire::fiber::{self, Fibers, Look, Stacks};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::park::ANY;
@@ -125,6 +127,7 @@ impl Member {
     /// });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[track_caller]
     pub fn overlap<'env, R>(
         &'env mut self,
         body: impl for<'scope> FnOnce(&Overlap<'scope, 'env>) -> R,
@@ -140,7 +143,7 @@ impl Member {
             let contexts = memory.take_others(self.rank())?;
             self.flight = Some(Flight::new(contexts, stacks, memory));
         }
-        let (size, rank) = (self.size(), self.rank());
+        let (size, rank, site) = (self.size(), self.rank(), Location::caller());
         let flight = self.flight.as_mut().expect("was just made");
         let (slots, stacks) = (&flight.slots, &mut flight.stacks);
         let (started, polls) = (&flight.started, &flight.polls);
@@ -172,7 +175,10 @@ impl Member {
             };
             let result = body(&overlap);
             // All operations must end before this returns. Their requests have reported failures.
-            overlap.wait_until(|| overlap.busy().next().is_none());
+            let has_ended = || overlap.busy().next().is_none();
+            if !has_ended() {
+                overlap.recorded(CallKind::Wait, site, || overlap.wait_until(has_ended));
+            }
             result
         }))
     }
@@ -316,16 +322,37 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         }
     }
 
+    /// Runs `call`, and records it if calls are recorded.
+    #[inline]
+    fn recorded<R>(
+        &self,
+        kind: CallKind,
+        site: &'static Location<'static>,
+        call: impl FnOnce() -> R,
+    ) -> R {
+        let came = self.tracker.borrow().recorder().map(|_| cycles());
+        let result = call();
+        if let Some(came) = came {
+            let tracker = self.tracker.borrow();
+            let recorder = tracker.recorder().expect("it gave the time");
+            recorder.leave_whole((kind, site), came, tracker.seq());
+        }
+        result
+    }
+
     /// The operation that was started last.
     pub(super) fn last_started(&self) -> Ticket {
         Ticket(self.started.get())
     }
 
     /// Waits until all operations that were started after `before` have ended, and returns the first failure.
+    #[track_caller]
     pub(super) fn wait_since(&self, Ticket(before): Ticket) -> Result<(), Failure> {
         // An operation context that has begun a later operation has ended the earlier ones.
         let since = || self.slots.iter().filter(|slot| slot.ticket.get() > before);
-        self.wait_until(|| since().all(|slot| slot.ended.get()));
+        let have_ended = || since().all(|slot| slot.ended.get());
+        let site = Location::caller();
+        self.recorded(CallKind::Wait, site, || self.wait_until(have_ended));
         let failures =
             since().filter_map(|slot| Some((slot.ticket.get(), slot.failure.borrow().clone()?)));
         match failures.min_by_key(|&(ticket, _)| ticket) {
@@ -336,6 +363,18 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
 
     /// Starts an operation on the next operation context; waits until that is free.
     pub(super) fn start<'o>(
+        &'o self,
+        kind: Collective,
+        root: usize,
+        site: &'static Location<'static>,
+        job: impl FnOnce(&mut OpContext) -> Result<(), Failure> + 'scope,
+    ) -> Result<Request<'o, 'scope, 'env>, Failure> {
+        self.recorded(CallKind::Start(kind), site, || {
+            self.start_unrecorded(kind, root, site, job)
+        })
+    }
+
+    fn start_unrecorded<'o>(
         &'o self,
         kind: Collective,
         root: usize,
@@ -512,8 +551,12 @@ impl Request<'_, '_, '_> {
     /// # Errors
     ///
     /// The operation's failure.
+    #[track_caller]
     pub fn wait(self) -> Result<(), Failure> {
-        self.overlap.wait_until(|| self.has_ended());
+        let (overlap, site) = (self.overlap, Location::caller());
+        overlap.recorded(CallKind::Wait, site, || {
+            overlap.wait_until(|| self.has_ended());
+        });
         self.outcome()
     }
 }

@@ -49,12 +49,13 @@ impl Member {
     #[track_caller]
     pub fn broadcast<T: Pod>(&mut self, root: usize, data: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Broadcast, root, Location::caller())?;
-        broadcast::start(
+        let ended = broadcast::start(
             &mut self.context,
             root,
             bytemuck::cast_slice_mut(data),
             element_size::<T>(),
-        )
+        );
+        self.end(ended)
     }
 
     /// [`broadcast`](Self::broadcast) of one value: returns `root`'s.

@@ -5,6 +5,7 @@ use crate::error::TeamError;
 use crate::hardware;
 use crate::options::Options;
 use crate::record::RECORD_LINES;
+use crate::recording::STAMP_LINES;
 use corecast_collectives::groups::Groups;
 use corecast_collectives::layout::Layout;
 use corecast_collectives::plans::Plans;
@@ -34,6 +35,8 @@ pub(super) struct MemorySizes {
     /// Bytes of the lines that groups share, by kind of context (blocking, in flight) and rank.
     lines: [Vec<usize>; 2],
     shared: bool,
+    /// Whether calls are recorded.
+    recorded: bool,
     pub(super) depth: usize,
 }
 
@@ -56,6 +59,7 @@ impl MemorySizes {
             oversubscribed: false,
             lines: [0, 1].map(|context| hardware::shared_bytes(n, groups, context)),
             shared,
+            recorded: options.record,
             depth: options.depth,
         }
     }
@@ -79,6 +83,9 @@ impl MemorySizes {
             bytes += Segment::bytes_for::<Line<Parker>>(1);
             if rank == 0 {
                 bytes += Segment::bytes_for::<StopWord>(1);
+            }
+            if self.recorded {
+                bytes += Segment::bytes_for::<Words>(STAMP_LINES);
             }
             if self.shared {
                 bytes += Segment::bytes_for::<Words>(SITES);

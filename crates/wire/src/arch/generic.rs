@@ -1,7 +1,6 @@
 //! Any other processor: the system's clock, the compiler's spin hint, 64-byte lines.
 
-use std::sync::OnceLock;
-use std::time::Instant;
+use rustix::time::{ClockId, clock_gettime};
 
 /// The name of the counter that [`cycles`] reads.
 pub const COUNTER_NAME: &str = "clock";
@@ -9,11 +8,11 @@ pub const COUNTER_NAME: &str = "clock";
 /// Bytes in a cache line.
 pub const LINE_BYTES: usize = 64;
 
-/// Nanoseconds since the first call: the system's clock stands in for a cycle counter.
+/// Nanoseconds since the system's start: its clock, which all processes share, stands in for a cycle counter.
 #[inline]
 pub fn cycles() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Tells the core that this is a polling loop.
