@@ -37,10 +37,10 @@
 //!               3   │  runtime ◄       the runtimes of the process, and which of them some code uses
 //!                   ▼    ▼     ▼
 //!               2     objects          the program and its libraries: where they lie, and when some are unloaded
-//!               1     record           the form of the record of waits, for whoever reads it
+//!               1     record           the form of the record of waits, which is that of teams
 //! ```
 //!
-//! All but [`record`] lie in `preload/`.
+//! All but [`record`], which is the façade's, lie in `preload/`.
 //!
 //! # Invariants
 //!
@@ -88,4 +88,4 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod preload;
-pub mod record;
+pub use corecast::record;

@@ -66,6 +66,7 @@ pub struct Builder {
     pin: Option<bool>,
     cache_folder: Option<PathBuf>,
     waiting: Option<Waiting>,
+    record: Option<bool>,
     start: Start,
     options: Options,
 }
@@ -243,6 +244,21 @@ impl Builder {
     /// ```
     pub fn algorithms(mut self, algorithms: Algorithms) -> Self {
         self.options.algorithms = algorithms;
+        self
+    }
+
+    /// Whether the team records how long its members wait in operations, and for whom: see [`Team::record`]. By default
+    /// it does where the environment has `CORECAST_EXPLAIN`, as `corecast run --explain` sets it; then the record is also
+    /// written at the end of the process. In a team of processes the first one decides for all.
+    ///
+    /// [`Team::record`]: crate::Team::record
+    ///
+    /// # Cost
+    ///
+    /// Without a record each operation tests once whether there is one. With a record it reads the cycle counter and takes
+    /// a lock that nobody else wants; see [`Team::record`].
+    pub fn record(mut self, record: bool) -> Self {
+        self.record = Some(record);
         self
     }
 

@@ -25,6 +25,7 @@
 //! | have the same bits every time | [`Builder::deterministic`] |
 //! | bring own threads | [`Team::join`], [`Team::pin_here`] |
 //! | ask for algorithms by length | [`Builder::algorithms`], `CORECAST_ALGO` |
+//! | see how long ranks wait, and for whom | [`Builder::record`], [`Team::record`], `corecast run --explain` |
 //! | see the decision | [`Team::explain`], `CORECAST_DEBUG=INFO`, `corecast explain` |
 //! | two threads, no team | [`queue`] |
 //! | any threads, no team | [`Barrier`] |
@@ -45,6 +46,8 @@ mod explanation;
 mod fit;
 mod numa_placement;
 mod pins;
+pub mod record;
+mod recorded_teams;
 pub mod rules;
 pub mod store;
 mod team;

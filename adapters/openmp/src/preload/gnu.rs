@@ -68,7 +68,7 @@ with_site!(GOMP_barrier => meet, "rdi", "x0");
 /// The arguments are those that a compiler gives to the runtime's function.
 unsafe extern "C-unwind" fn meet(site: Code) {
     // SAFETY: what the compiler called.
-    unsafe { meet_at(site, Kind::Barrier) }
+    unsafe { meet_at(site, Kind::BARRIER) }
 }
 
 /// A barrier of all threads of the region, called at `site`.

@@ -263,7 +263,7 @@ pub(super) fn caller(place: Data, site: Code) -> Code {
 unsafe fn kind_of(place: Data) -> Kind {
     const SHARED: u32 = 0x1c0;
     if place.is_null() {
-        return Kind::Barrier;
+        return Kind::BARRIER;
     }
     // SAFETY: the caller's.
     let flags = unsafe { *place.cast::<u32>().add(1) };
@@ -271,6 +271,6 @@ unsafe fn kind_of(place: Data) -> Kind {
         0x40 => Kind::For,
         0xc0 => Kind::Sections,
         0x140 => Kind::Single,
-        _ => Kind::Barrier,
+        _ => Kind::BARRIER,
     }
 }

@@ -153,7 +153,7 @@ fn build_here(threads: usize, bound: Option<String>) -> Built {
         None => Builder::new().threads(threads),
     };
     // Threads are pinned by the runtime, or not at all. The setting only selects the measurements that fit.
-    let mut builder = builder.pin(bound.is_some());
+    let mut builder = builder.pin(bound.is_some()).record(false);
     let usable = std::thread::available_parallelism().map_or(1, usize::from);
     let asked = std::env::var("OMP_WAIT_POLICY").unwrap_or_default();
     if std::env::var_os("CORECAST_WAIT").is_none() {

@@ -1,5 +1,5 @@
 //! Layer 6: the record of waits: how long threads wait, and where; only if
-//! [`record::FOLDER`](crate::record::FOLDER) asks for it.
+//! [`record::FOLDER`] asks for it.
 //!
 //! Each thread notes when it arrives at a barrier, and reads when the others arrived after it has left. It has one
 //! place for each of two barriers in a row, so no time is overwritten before all threads have read it: a thread that
@@ -7,7 +7,7 @@
 
 use super::init;
 use super::objects::{self, Code, is_ours, locked};
-use crate::record::{FOLDER, Kind, Object, Record, SCHEMA, Sums, Wait};
+use crate::record::{self, Kind, Object, Record, SCHEMA, Sums, Wait};
 use corecast::debug::{Level, say};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -27,11 +27,11 @@ struct Start {
     clock: Instant,
 }
 
-/// Begins the record if [`FOLDER`] is set. It is called before the program starts.
+/// Begins the record if [`record::FOLDER`] is set. It is called before the program starts.
 pub(crate) fn begin() {
-    if let Some(folder) = std::env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
+    if let Some(folder) = record::folder() {
         let _ = STARTED.set(Start {
-            folder: folder.into(),
+            folder,
             process: std::process::id(),
             clock: Instant::now(),
         });
@@ -277,8 +277,10 @@ pub(crate) fn finish() {
             })
         });
         record.waits.push(Wait {
-            object,
-            address: place.address as u64,
+            place: record::Place::Code {
+                object,
+                address: place.address as u64,
+            },
             kind: place.kind,
             sums,
         });

@@ -6,6 +6,7 @@
 use super::{
     COMPILERS, adapter, build, can_compile, folder, good, right, source, test_name, under,
 };
+use corecast_openmp::record::Place;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -181,7 +182,10 @@ fn waits_in_unloaded_libraries_are_told() {
     let waits: Vec<_> = record.waits.iter().filter(own).collect();
     assert!(!waits.is_empty(), "{text}");
     for wait in waits {
-        let object = &record.objects[wait.object.expect("an object")];
+        let Place::Code { object, .. } = wait.place else {
+            panic!("{wait:?}");
+        };
+        let object = &record.objects[object.expect("an object")];
         assert_eq!(Path::new(&object.path), plugin);
     }
 }

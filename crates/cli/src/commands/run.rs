@@ -5,7 +5,7 @@
 //! | `program.rs` | starts a program with the OpenMP adapter loaded before it |
 //! | `pin.rs` | `--pin`: binds the program's threads |
 //! | `explain.rs` | `--explain`: runs the program as a child, then shows its waits |
-//! | `waits.rs`, `locations.rs` | read the waits that the adapter recorded, and name lines and functions |
+//! | `waits.rs`, `locations.rs` | read the waits that programs recorded, and name lines and functions |
 //! | `processes.rs` | `-n`: starts the processes of a team |
 //! | `children.rs` | passes signals to child processes, and their exit codes back |
 
@@ -35,14 +35,14 @@ cannot be started. Of a team that of the first process that fails: the others he
 ended 10 s later is stopped.")]
 pub(crate) struct RunArgs {
     /// That many processes, one rank each
-    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["pin", "explain"])]
+    #[arg(short = 'n', long, value_name = "N", conflicts_with = "pin")]
     ranks: Option<usize>,
 
     /// Bind the threads to PUs in the order that the plans have; OMP_PLACES and OMP_PROC_BIND go before
     #[arg(long)]
     pin: bool,
 
-    /// Say at the end how long threads waited at barriers, and where: for others, and for the barrier itself
+    /// Say at the end how long threads and ranks waited, and where: for others, and for the operation itself
     #[arg(long)]
     explain: bool,
 
@@ -61,7 +61,7 @@ pub(crate) fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
         "run prints nothing itself: leave out --json, or ask for --explain"
     );
     match args.ranks {
-        Some(size) => processes::run(size, &args.program),
+        Some(size) => processes::run(global, size, &args.program, args.explain),
         None => program::run(global, &args.program, args.pin, args.explain),
     }
 }

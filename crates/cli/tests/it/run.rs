@@ -291,6 +291,95 @@ int main(void) {
     assert!(imbalance[1] <= after / 20 * 21, "{said}{told}");
 }
 
+/// A program that makes a team of threads itself, when `corecast run` starts this test program.
+#[test]
+fn threads() {
+    if std::env::var_os("CORECAST_TEST_THREADS").is_none() {
+        return;
+    }
+    let team = corecast::Builder::new().threads(2).build().unwrap();
+    team.run(|member| {
+        for _ in 0..50 {
+            member.barrier().unwrap();
+        }
+        member.broadcast_value(0, 1).unwrap();
+        let waited = member.overlap(|flight| flight.barrier()?.wait());
+        waited.unwrap().unwrap();
+    });
+}
+
+/// The waits of each process, and the same as text.
+fn explained(options: &[&str], test: &str, variable: (&str, &str)) -> Vec<serde_json::Value> {
+    let run = |json: &[&str]| {
+        let program = std::env::current_exe().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
+            .args([&["run", "--explain"], json, options, &["--"]].concat())
+            .arg(program)
+            .args(["--exact", test, "--nocapture", "--test-threads=1"])
+            .env(variable.0, variable.1)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    let text = run(&[]);
+    for word in ["in teams, of which", "for others", "operation", "run.rs:"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let value: serde_json::Value = serde_json::from_str(&run(&["--json"])).unwrap();
+    value["processes"].as_array().unwrap().clone()
+}
+
+#[test]
+fn waits_of_teams_are_told_by_call() {
+    let processes = explained(&[], "run::threads", ("CORECAST_TEST_THREADS", "1"));
+    let [process] = &processes[..] else {
+        panic!("{processes:?}");
+    };
+    assert_eq!(process["threads"], 2);
+    let waits = process["waits"].as_array().unwrap();
+    let mut told: Vec<_> = waits
+        .iter()
+        .map(|wait| {
+            assert_eq!(wait["ranks"].as_array().unwrap().len(), 2, "{wait}");
+            assert!(wait["place"]["column"].is_u64(), "{wait}");
+            let counts = ["times", "own", "unsplit"].map(|count| wait[count].as_u64().unwrap());
+            (wait["kind"].as_str().unwrap(), counts)
+        })
+        .collect();
+    told.sort_unstable();
+    let expected = [
+        ("barrier", [100, 100, 0]),
+        ("broadcast", [2, 2, 0]),
+        ("start-barrier", [2, 2, 2]),
+        ("wait", [2, 2, 2]),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn waits_of_processes_are_told_by_call() {
+    let processes = explained(&["-n", "3"], "run::member", ("CORECAST_TEST_NONE", "1"));
+    let mut ranks: Vec<u64> = processes
+        .iter()
+        .map(|process| {
+            let waits = process["waits"].as_array().unwrap();
+            assert_eq!(waits.len(), 3, "{process}");
+            let rank = |wait: &serde_json::Value| wait["ranks"][0]["rank"].as_u64().unwrap();
+            assert!(
+                waits
+                    .iter()
+                    .all(|wait| wait["times"] == 1 && rank(wait) == rank(&waits[0])),
+                "{process}"
+            );
+            rank(&waits[0])
+        })
+        .collect();
+    ranks.sort_unstable();
+    assert_eq!(ranks, [0, 1, 2]);
+}
+
 /// Compilers turn a call at the end of a function into a jump, so a barrier that ends a region returns to the adapter.
 #[test]
 fn a_barrier_that_ends_a_region_is_told_of_that_region() {

@@ -5,6 +5,7 @@
 //! ```
 
 use std::sync::Once;
+use std::time::Instant;
 
 use corecast_collectives::Plans;
 use corecast_machine::{CpuList, Discovery};
@@ -22,6 +23,8 @@ use crate::error::Error;
 use crate::explanation::{Chosen, Explanation, RankPlace};
 use crate::numa_placement::NumaPlacement;
 use crate::pins::{Pinning, Pins};
+use crate::record;
+use crate::recorded_teams;
 use crate::rules::{self, Fit, Rules};
 use crate::store::Store;
 use crate::team::Team;
@@ -114,6 +117,7 @@ impl Builder {
         options.wait_config = Some(waits.as_wait_config());
         options.parallelism = Some(here.unthrottled_parallelism());
         options.algorithms = *rules.algorithms();
+        options.record = self.record.unwrap_or_else(|| record::folder().is_some());
         let numa_placement = NumaPlacement::of(&here, &rank_pus, pin);
         options.numa_nodes = numa_placement.nodes.clone();
         Ok(TeamDraft {
@@ -200,7 +204,11 @@ impl TeamDraft {
             assumptions,
         };
         warn_of_quota(here, self.rank_pus.len());
+        if let Some(recording) = team.recording() {
+            recorded_teams::write_at_end(recording, team.ranks().len());
+        }
         let team = Team {
+            made: Instant::now(),
             pins: Pins::new(self.rank_pus, self.pin),
             team,
             built,

@@ -4,6 +4,7 @@
 mod examples;
 mod processes;
 mod profiles;
+mod records;
 mod succession;
 mod teams;
 mod waits;

@@ -3,7 +3,7 @@
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
-use corecast_openmp::record::FOLDER;
+use corecast::record::FOLDER;
 use corecast_wire::ending::not_outliving;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -13,7 +13,7 @@ use crate::Global;
 
 /// Runs the program to its end. The inner error means that it could not be started.
 pub(super) fn run(global: &Global, mut command: Command) -> Result<std::io::Result<ExitCode>> {
-    let folder = tempfile::tempdir().context("cannot make a folder for what is measured")?;
+    let folder = waits::folder()?;
     command.env(FOLDER, folder.path());
     let mut signals = Signals::listen()?;
     let mut child = match not_outliving(&mut command, Signal::TERM).spawn() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 
 use addr2line::{Loader, demangle_auto};
-use corecast_openmp::record::{Kind, Object, Wait};
+use corecast::record::{Kind, Object, Place, Wait};
 use object::{Object as _, ObjectSegment};
 use serde::Serialize;
 
@@ -15,6 +15,9 @@ pub(super) struct Location {
     function: Option<String>,
     file: Option<String>,
     line: Option<u32>,
+    /// The column, where a call names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
     /// The address, where no line is known.
     address: Option<String>,
 }
@@ -24,7 +27,8 @@ impl Location {
         let at = match (&self.file, self.line) {
             (Some(file), Some(line)) => {
                 let name = file.rsplit('/').next().unwrap_or(file);
-                Some(format!("{name}:{line}"))
+                let column = self.column.map(|column| format!(":{column}"));
+                Some(format!("{name}:{line}{}", column.unwrap_or_default()))
             }
             _ => None,
         };
@@ -65,10 +69,23 @@ impl Locations {
             address: Some(address),
             ..Location::default()
         };
-        let Some(object) = wait.object.and_then(|at| objects.get(at)) else {
-            return unknown(format!("{:#x}", wait.address));
+        let (object, address) = match &wait.place {
+            Place::Code { object, address } => (*object, *address),
+            Place::Call {
+                file, line, column, ..
+            } => {
+                return Location {
+                    file: Some(file.clone()),
+                    line: Some(*line),
+                    column: Some(*column),
+                    ..Location::default()
+                };
+            }
         };
-        let within = wait.address.saturating_sub(object.base);
+        let Some(object) = object.and_then(|at| objects.get(at)) else {
+            return unknown(format!("{address:#x}"));
+        };
+        let within = address.saturating_sub(object.base);
         let name = object.path.rsplit('/').next().unwrap_or(&object.path);
         let address = format!("{name}+{within:#x}");
         let file = self.0.entry(object.path.clone());
@@ -85,6 +102,7 @@ impl Locations {
                 .as_ref()
                 .and_then(|location| Some(location.file?.to_owned())),
             line: location.as_ref().and_then(|location| location.line),
+            column: None,
             address: match location.and_then(|location| location.line) {
                 Some(_) => None,
                 None => Some(address),

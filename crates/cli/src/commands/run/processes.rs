@@ -6,12 +6,15 @@ use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use corecast::record::FOLDER;
 use corecast_process::{TEAM_FD, TEAM_RANK, TEAM_SIZE};
 use corecast_wire::ending::not_outliving;
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::children::{Signals, code_of};
+use super::waits;
+use crate::options::Global;
 use crate::team;
 
 /// Time that the other processes have after the first failure.
@@ -19,9 +22,19 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Time that processes have after they were asked to end; then they are killed.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
-pub(super) fn run(size: usize, command: &[OsString]) -> anyhow::Result<ExitCode> {
+pub(super) fn run(
+    global: &Global,
+    size: usize,
+    command: &[OsString],
+    explain: bool,
+) -> anyhow::Result<ExitCode> {
     team::check_ranks("-n", size)?;
-    let fd = corecast::Builder::new().found(size)?;
+    let folder = explain.then(waits::folder).transpose()?;
+    let mut builder = corecast::Builder::new();
+    if explain {
+        builder = builder.record(true);
+    }
+    let fd = builder.found(size)?;
     rustix::io::fcntl_setfd(&fd, FdFlags::empty()).context("cannot hand the team's memory on")?;
     let mut signals = Signals::listen()?;
     let (program, arguments) = command.split_first().expect("clap requires one");
@@ -33,12 +46,21 @@ pub(super) fn run(size: usize, command: &[OsString]) -> anyhow::Result<ExitCode>
             .env(TEAM_FD, fd.as_raw_fd().to_string())
             .env(TEAM_RANK, rank.to_string())
             .env(TEAM_SIZE, size.to_string());
+        if let Some(folder) = &folder {
+            command.env(FOLDER, folder.path());
+        }
         let child = not_outliving(&mut command, Signal::TERM).spawn();
         let child = child.with_context(|| format!("cannot start '{}'", program.display()))?;
         children.0.push(child);
     }
     drop(fd);
-    Ok(ExitCode::from(children.wait(&mut signals)?))
+    let code = children.wait(&mut signals)?;
+    // Those that have not ended would write into a folder that is being read.
+    drop(children);
+    if let Some(folder) = &folder {
+        waits::explain(global, folder.path())?;
+    }
+    Ok(ExitCode::from(code))
 }
 
 /// The team's processes, which are killed when this is dropped.

@@ -1,4 +1,4 @@
-//! Shows how long a program's threads waited at barriers, and where: for other threads, and for the barrier itself.
+//! Shows how long a program's threads and ranks waited, and where: for others, and for the operation itself.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,14 +6,17 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, Table, presets};
-use corecast_openmp::record::{Kind, Record, SCHEMA, Sums};
+use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
+use corecast::record::{Kind, Place, Record, Sums};
 use serde::Serialize;
+use tempfile::TempDir;
 
 use super::locations::{Location, Locations};
 use crate::options::Global;
 use corecast_model::words::time;
 
+/// The version of [`Report`]'s form. Fields that are new do not change it.
+const SCHEMA: u32 = 1;
 /// Number of places that are shown without `--verbose`.
 const SHOWN: usize = 20;
 
@@ -34,6 +37,7 @@ struct Process {
     in_regions_ns: u64,
     imbalance_ns: u64,
     mechanism_ns: u64,
+    unsplit_ns: u64,
     waits: Vec<Row>,
 }
 
@@ -44,6 +48,22 @@ struct Row {
     kind: Kind,
     #[serde(flatten)]
     sums: Sums,
+    /// For calls of teams, the ranks that make up the sums.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranks: Vec<OfRank>,
+}
+
+/// A rank's part of the waits at a place.
+#[derive(Debug, Serialize)]
+struct OfRank {
+    rank: usize,
+    #[serde(flatten)]
+    sums: Sums,
+}
+
+/// Makes a folder where programs write their records.
+pub(super) fn folder() -> Result<TempDir> {
+    tempfile::tempdir().context("cannot make a folder for what is measured")
 }
 
 /// Prints to standard error the waits that the program's processes have recorded in `folder`.
@@ -63,33 +83,49 @@ pub(super) fn explain(global: &Global, folder: &Path) -> Result<()> {
 fn read(folder: &Path) -> Result<Vec<Process>> {
     let quoted = || format!("cannot read {}", folder.display());
     let mut places = Locations::default();
-    let mut all = Vec::new();
+    let mut records: BTreeMap<u32, Vec<Record>> = BTreeMap::new();
     for entry in fs::read_dir(folder).with_context(quoted)? {
         let text = fs::read(entry.with_context(quoted)?.path()).with_context(quoted)?;
         let record = serde_json::from_slice::<Record>(&text).with_context(quoted)?;
-        all.push(Process::of(&record, &mut places));
+        records.entry(record.process).or_default().push(record);
     }
-    all.sort_by_key(|process| process.process);
-    Ok(all)
+    let process = |records: &Vec<Record>| Process::of(records, &mut places);
+    Ok(records.values().map(process).collect())
 }
 
 impl Process {
-    fn of(record: &Record, places: &mut Locations) -> Self {
+    /// The process that wrote these records, at least one: of its OpenMP threads, and of its teams.
+    fn of(records: &[Record], places: &mut Locations) -> Self {
         // Places with the same name are added up.
-        let mut rows: BTreeMap<(Location, Kind), Sums> = BTreeMap::new();
-        for wait in &record.waits {
-            let place = places.find(&record.objects, wait);
-            *rows.entry((place, wait.kind)).or_default() += wait.sums;
+        let mut rows: BTreeMap<(Location, Kind), (Sums, BTreeMap<usize, Sums>)> = BTreeMap::new();
+        for record in records {
+            for wait in &record.waits {
+                let place = places.find(&record.objects, wait);
+                let (sums, ranks) = rows.entry((place, wait.kind)).or_default();
+                *sums += wait.sums;
+                if let Place::Call { rank, .. } = wait.place {
+                    *ranks.entry(rank).or_default() += wait.sums;
+                }
+            }
         }
-        let row = |((place, kind), sums)| Row { place, kind, sums };
+        let of_rank = |(rank, sums)| OfRank { rank, sums };
+        let row = |((place, kind), (sums, ranks)): ((_, _), (_, BTreeMap<_, _>))| Row {
+            place,
+            kind,
+            sums,
+            ranks: ranks.into_iter().map(of_rank).collect(),
+        };
         let mut waits: Vec<Row> = rows.into_iter().map(row).collect();
-        waits.sort_by_key(|row| std::cmp::Reverse(row.sum()));
+        waits.sort_by_key(|row| std::cmp::Reverse(row.sums.time_ns()));
+        let seconds = records.iter().map(|record| record.seconds);
+        let threads = records.iter().map(|record| record.threads);
         Self {
-            program: record.program.clone(),
-            process: record.process,
-            seconds: record.seconds,
-            threads: record.threads,
-            in_regions_ns: record.in_regions_ns,
+            program: records[0].program.clone(),
+            process: records[0].process,
+            seconds: seconds.fold(0.0, f64::max),
+            threads: threads.max().unwrap_or(0),
+            in_regions_ns: records.iter().map(|record| record.in_regions_ns).sum(),
+            unsplit_ns: waits.iter().map(|row| row.sums.unsplit_ns).sum(),
             imbalance_ns: waits.iter().map(|row| row.sums.imbalance_ns).sum(),
             mechanism_ns: waits.iter().map(|row| row.sums.mechanism_ns).sum(),
             waits,
@@ -105,41 +141,45 @@ impl Process {
     }
 }
 
-impl Row {
-    fn sum(&self) -> u64 {
-        self.sums.imbalance_ns + self.sums.mechanism_ns
-    }
-}
-
 impl Report {
     fn text(&self, all: bool) -> String {
         let mut text = String::new();
         if self.processes.is_empty() {
-            return "corecast: no waits: the program ran no parallel region of an OpenMP runtime that can be reached, or was \
-                    killed before it could say\n"
+            return "corecast: no waits: the program ran no parallel region of an OpenMP runtime that can be reached and no \
+                    team of Corecast's, or was killed before it could say\n"
                 .to_owned();
         }
         for process in &self.processes {
-            let waited = process.imbalance_ns + process.mechanism_ns;
+            let waited = process.imbalance_ns + process.mechanism_ns + process.unsplit_ns;
             let _ = writeln!(
                 text,
-                "corecast: {} ran for {}; up to {} threads, together {} in regions, of which\n\
-                 waiting {} ({}): for others {} ({}), for barriers {} ({})\n",
+                "corecast: {} ran for {}; up to {} threads, together {} in {}, of which\n\
+                 waiting {} ({}): for others {} ({}), for {}s {} ({}){}\n",
                 process.program,
                 time(process.seconds * 1e9),
                 process.threads,
                 time(process.in_regions_ns as f64),
+                process.whole(),
                 time(waited as f64),
                 process.share(waited),
                 time(process.imbalance_ns as f64),
                 process.share(process.imbalance_ns),
+                process.mechanism(),
                 time(process.mechanism_ns as f64),
                 process.share(process.mechanism_ns),
+                match process.unsplit_ns {
+                    0 => String::new(),
+                    rest => format!(
+                        ", not split {} ({})",
+                        time(rest as f64),
+                        process.share(rest)
+                    ),
+                },
             );
             let shown = if all { usize::MAX } else { SHOWN };
             let _ = writeln!(text, "{}", process.table(shown));
             if let Some(rest) = process.waits.get(shown..).filter(|rest| !rest.is_empty()) {
-                let sum: u64 = rest.iter().map(Row::sum).sum();
+                let sum: u64 = rest.iter().map(|row| row.sums.time_ns()).sum();
                 let _ = writeln!(
                     text,
                     "and {} places more, together {}: -v shows them",
@@ -148,13 +188,45 @@ impl Report {
                 );
             }
         }
-        text += "\nfor others: until the last thread has come, so uneven work or a thread without a CPU; barrier: from then \
-                 until a thread goes on\n";
+        text += match self.processes.iter().any(Process::has_teams) {
+            false => {
+                "\nfor others: until the last thread has come, so uneven work or a thread without a CPU; barrier: from then \
+                 until a thread goes on\n"
+            }
+            true => {
+                "\nfor others: until the last rank has come that the call depends on, so uneven work or a rank without a CPU; \
+                 operation: from then until the call returns\n"
+            }
+        };
+        if self.processes.iter().any(|process| process.unsplit_ns > 0) {
+            text += "not split: operations in flight, failed ones, and those whose arrivals are not known any more\n";
+        }
         text
     }
 }
 
 impl Process {
+    fn has_teams(&self) -> bool {
+        self.waits.iter().any(|row| !row.ranks.is_empty())
+    }
+
+    /// Where the threads spent the time of which waits are a share.
+    fn whole(&self) -> &'static str {
+        match self.waits.iter().all(|row| !row.ranks.is_empty()) {
+            true => "teams",
+            false if self.has_teams() => "regions and teams",
+            false => "regions",
+        }
+    }
+
+    /// What another barrier, or a faster operation, could reduce.
+    fn mechanism(&self) -> &'static str {
+        match self.has_teams() {
+            true => "operation",
+            false => "barrier",
+        }
+    }
+
     fn table(&self, shown: usize) -> Table {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
@@ -164,14 +236,17 @@ impl Process {
             "waits",
             "Corecast's",
             "for others",
-            "barrier",
-            "of regions",
+            self.mechanism(),
+            "not split",
+            &format!("of {}", self.whole()),
             "longest",
         ]);
+        // Only teams have waits that are not split.
+        let unsplit = self.waits.iter().any(|row| row.sums.unsplit > 0);
         for row in self.waits.iter().take(shown) {
             table.add_row([
                 row.place.words(),
-                words(row.kind).to_owned(),
+                row.kind.to_string(),
                 row.sums.times.to_string(),
                 match row.kind {
                     Kind::Region => "–".to_owned(),
@@ -182,23 +257,22 @@ impl Process {
                 },
                 time(row.sums.imbalance_ns as f64),
                 time(row.sums.mechanism_ns as f64),
-                self.share(row.sum()),
+                match row.sums.unsplit {
+                    0 => "–".to_owned(),
+                    _ => time(row.sums.unsplit_ns as f64),
+                },
+                self.share(row.sums.time_ns()),
                 time(row.sums.longest_ns as f64),
             ]);
         }
         for column in table.column_iter_mut().skip(2) {
             column.set_cell_alignment(CellAlignment::Right);
         }
+        if let Some(column) = table.column_mut(6)
+            && !unsplit
+        {
+            column.set_constraint(ColumnConstraint::Hidden);
+        }
         table
-    }
-}
-
-fn words(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Barrier => "barrier",
-        Kind::For => "end of for",
-        Kind::Sections => "end of sections",
-        Kind::Single => "end of single",
-        Kind::Region => "end of parallel",
     }
 }
