@@ -10,19 +10,18 @@ fn names(values: &serde_json::Value) -> Vec<&str> {
 #[test]
 fn a_tuning_has_winners_ranges_and_is_kept() {
     let cache = tempfile::tempdir().unwrap();
-    let arguments = [
-        "tune",
-        "--ranks",
-        "2",
-        "--op",
-        "barrier,allgather",
-        "--size",
-        "8,4K",
-        "--budget",
-        "2",
-        "--json",
-    ];
-    let json = corecast_in(cache.path(), &arguments).json();
+    let tune = |budget| {
+        let line =
+            format!("tune --ranks 2 --op barrier,allgather --size 8,4K --json --budget {budget}");
+        let arguments: Vec<&str> = line.split(' ').collect();
+        corecast_in(cache.path(), &arguments).json()
+    };
+    // On a busy machine the first operation may take all of a short budget.
+    let is_whole = |json: &serde_json::Value| {
+        json["teams"][0]["operations"].as_array().map(Vec::len) == Some(2)
+    };
+    let json = [2, 30, 400].into_iter().map(tune).find(is_whole);
+    let json = json.expect("a budget of 400 s is for both operations");
     assert_eq!(
         (json["kind"].as_str(), json["synchrony"].as_str()),
         (Some("tune"), Some("strict"))
