@@ -257,6 +257,9 @@ pub enum RaceError {
     /// No entrants were given.
     #[error("a race needs at least one entrant")]
     NoEntrants,
+    /// This process was asked to end before the race began.
+    #[error("interrupted before a round of the race was done")]
+    Interrupted,
 }
 
 /// Races `entrants` on `placements`, one rank per placement, and returns when the

@@ -16,13 +16,14 @@ pub(super) struct Task {
 }
 
 impl Task {
-    pub(super) fn new(problem: Problem) -> Task {
+    pub(super) fn new(problem: Problem) -> Result<Task, Lost> {
         let stream = Stream::random(&problem);
-        Task {
+        let expected = streamcluster::solve(&problem, &stream, (0, 1), &mut SingleRank)?;
+        Ok(Task {
             problem,
-            expected: streamcluster::alone(&problem, &stream),
             stream,
-        }
+            expected,
+        })
     }
 }
 

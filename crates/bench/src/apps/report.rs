@@ -63,7 +63,8 @@ impl Run {
         providers: Vec<Box<dyn Provider + '_>>,
         progress: impl FnMut(Progress<'_>),
     ) -> Result<Run, RaceError> {
-        let task = Task::new(problem);
+        // One rank alone meets nobody that it could lose.
+        let task = Task::new(problem).map_err(|_| RaceError::Interrupted)?;
         let counts: Vec<AtomicU64> = (0..=providers.len()).map(|_| AtomicU64::new(0)).collect();
         let alone = OneRank {
             task: &task,

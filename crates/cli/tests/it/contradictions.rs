@@ -91,7 +91,6 @@ fn no_option_is_dropped() {
         ("report -i core:2 --no-peers", "--no-peers", "--machine"),
         ("report --from MACHINE --quick", "--from", "--quick"),
         ("run -n 2 --pin -- true", "--ranks", "--pin"),
-        ("run -n 2 --explain -- true", "--ranks", "--explain"),
         ("run --json -- true", "--json", "--explain"),
         ("doctor -i core:2", "--machine", "core:2"),
         (

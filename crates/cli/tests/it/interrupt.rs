@@ -179,6 +179,11 @@ fn the_first_signal_ends_a_command_with_what_it_has() {
                 Signal::INT,
                 4000,
             ),
+            (
+                "bench --no-peers --ranks 2 --app streamcluster --points 200000 --chunk 200000",
+                Signal::TERM,
+                1000,
+            ),
             ("tune --budget 3600 --no-save", Signal::TERM, 2000),
             ("report --no-peers --output page", Signal::INT, 2000),
             (

@@ -5,20 +5,22 @@
 //! more than the price of `x`.
 
 use super::super::Lost;
-use super::search::LocalSearch;
+use super::search::{LocalSearch, interrupted};
+use corecast_wire::ending;
 
 impl LocalSearch<'_> {
     /// Looks at `x`, and opens it if that gains anything.
     ///
-    /// It costs a sum over all ranks of one number more than there are centres, and a pass over the
+    /// It costs a sum over all ranks of two numbers more than there are centres, and a pass over the
     /// points of each rank; another pass if `x` opens.
     pub(super) fn look(&mut self, x: usize) -> Result<(), Lost> {
         self.looks += 1;
         let place = self.points.at(x);
         let count = self.centres.len();
-        // The first sums are what it costs, for each centre, to move its other points to `x`;
-        // the last one is what the points that are nearer to `x` save.
-        let mut sums = vec![0; count + 1];
+        // The first sums are what it costs, for each centre, to move its other points to `x`; the next one is what the
+        // points that are nearer to `x` save. The last one is above zero if any rank was asked to end, so that all do.
+        let mut sums = vec![0; count + 2];
+        sums[count + 1] = i64::from(ending::is_asked());
         for (at, point) in self.own.clone().enumerate() {
             let cost = self.points.cost(point, place);
             self.tried[at] = cost;
@@ -29,6 +31,9 @@ impl LocalSearch<'_> {
             }
         }
         self.backend.sum(&mut sums)?;
+        if sums[count + 1] != 0 {
+            return Err(interrupted());
+        }
         // If `x` is a centre already, it is closed here and opened again below.
         let closing = |at: usize| sums[at] < self.price || self.centres[at] == x;
         let closed: i64 = (0..count).filter(|&at| closing(at)).count() as i64;

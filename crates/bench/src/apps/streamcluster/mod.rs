@@ -50,7 +50,8 @@ pub struct Solution {
 ///
 /// # Errors
 ///
-/// [`Lost`] if the ranks cannot synchronise any more.
+/// [`Lost`] if the ranks cannot synchronise any more, or this process was asked to end
+/// ([`corecast_wire::ending`]): then all ranks get it, after a pass over their points at most.
 ///
 /// # Panics
 ///
@@ -107,10 +108,10 @@ pub fn solve(
 ///
 /// # Panics
 ///
-/// If the problem does not [check out](Problem::check), or is not the stream's.
+/// If the problem does not [check out](Problem::check), or is not the stream's; if this process was asked to end.
 pub fn alone(problem: &Problem, stream: &Stream) -> Solution {
     let solution = solve(problem, stream, (0, 1), &mut SingleRank);
-    solution.expect("a single rank meets nobody")
+    solution.expect("a single rank meets nobody, and was not asked to end")
 }
 
 /// The backend of a single rank, which has nobody to wait for.

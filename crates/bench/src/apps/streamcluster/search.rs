@@ -201,6 +201,11 @@ impl<'a> LocalSearch<'a> {
     }
 }
 
+/// The reason of a search that ends early because this process was asked to end.
+pub(super) fn interrupted() -> Lost {
+    Lost("interrupted".to_owned())
+}
+
 fn middle(low: i64, high: i64) -> i64 {
     low + (high - low) / 2
 }

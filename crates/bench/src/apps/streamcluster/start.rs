@@ -9,10 +9,14 @@
 //! Source: Meyerson, *Online Facility Location*, FOCS 2001, which Guha and others start from.
 
 use super::super::Lost;
-use super::search::LocalSearch;
+use super::search::{LocalSearch, interrupted};
+use corecast_wire::ending;
 
 /// Stands for no point, and for the cost of a point without a centre.
 const NONE: i64 = i64::MAX;
+
+/// Stands for a rank that was asked to end.
+const ENDS: i64 = -1;
 
 impl LocalSearch<'_> {
     /// Opens a random point, then further ones by chance, in the order of the points from the first
@@ -36,12 +40,18 @@ impl LocalSearch<'_> {
                 opens.then_some(turn as i64)
             };
             let own = self.own.clone().enumerate().filter_map(opens).min();
-            let turn = self.backend.min(own.unwrap_or(NONE))?;
-            if turn == NONE {
-                break;
+            let own = match ending::is_asked() {
+                true => ENDS,
+                false => own.unwrap_or(NONE),
+            };
+            match self.backend.min(own)? {
+                NONE => break,
+                ENDS => return Err(interrupted()),
+                turn => {
+                    next = turn as usize + 1;
+                    self.open((first + turn as usize) % n);
+                }
             }
-            next = turn as usize + 1;
-            self.open((first + turn as usize) % n);
         }
         self.renumber();
         let mut sum = [self.costs.iter().sum()];
