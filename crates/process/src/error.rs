@@ -58,6 +58,9 @@ pub enum EnterError {
         /// The rank.
         rank: usize,
     },
+    /// All ranks of this process leave. The others go on without it.
+    #[error("all ranks of this process leave the team: the others go on without it")]
+    AllLeave,
     /// The team has been succeeded.
     #[error("the team has a successor already: go on with that one")]
     Succeeded,

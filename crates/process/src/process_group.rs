@@ -92,6 +92,15 @@ impl ProcessGroup {
     ///
     /// [`EnterError::Team`], [`EnterError::Segment`].
     pub fn found(plans: &Plans, options: &Options) -> Result<OwnedFd, EnterError> {
+        Self::found_in_round(plans, options, 0)
+    }
+
+    /// [`found`](Self::found) of a team that is made in this round of a succession; 0 for one that follows no other.
+    pub(crate) fn found_in_round(
+        plans: &Plans,
+        options: &Options,
+        round: u64,
+    ) -> Result<OwnedFd, EnterError> {
         options.check(plans.len())?;
         let oversubscribed = options.is_oversubscribed(plans.len());
         let bytes = SegmentHeader::bytes(plans, &options.algorithms).saturating_add(shared_bytes(
@@ -100,7 +109,7 @@ impl ProcessGroup {
             oversubscribed,
         )?);
         let (segment, fd) = Segment::shared(bytes)?;
-        SegmentHeader::write(&segment, plans, options, shared_fence_kind())?;
+        SegmentHeader::write(&segment, plans, options, (shared_fence_kind(), round))?;
         Ok(fd)
     }
 

@@ -163,7 +163,7 @@ impl SegmentHeader {
         segment: &Arc<Segment>,
         plans: &Plans,
         options: &Options,
-        fence: FenceKind,
+        (fence, round): (FenceKind, u64),
     ) -> Result<(), SegmentError> {
         let (size, plan_words) = (plans.len(), encode(plans, &options.algorithms));
         let lines = segment.at::<Words>(0, lines(size, plan_words.len()))?;
@@ -196,6 +196,7 @@ impl SegmentHeader {
                 u64::from(options.is_oversubscribed(size)),
             ),
             (word::ID, RandomState::new().build_hasher().finish()),
+            (word::ROUND, round),
             (word::MAGIC, MAGIC),
             (word::READY, 1),
         ] {

@@ -155,6 +155,12 @@ impl Round {
         }
     }
 
+    /// Whether there is a verdict, or one of the members is gone, so that there will be.
+    pub(crate) fn is_over(self, ballots: &impl Ballots, members: &[usize]) -> bool {
+        let is_decided = ballots.verdict() >> 1 >= self.number;
+        is_decided || members.iter().any(|&rank| ballots.is_gone(rank))
+    }
+
     /// Looks whether the round can end, of which this process has registered in the next team: `Some(true)` if it is done,
     /// `Some(false)` if it was given up. `is_complete` says whether all have registered there.
     pub(crate) fn look(
@@ -166,8 +172,7 @@ impl Round {
         if is_complete() {
             return Some(self.decide(ballots, true));
         }
-        let is_over = ballots.verdict() >> 1 >= self.number;
-        if is_over || members.iter().any(|&rank| ballots.is_gone(rank)) {
+        if self.is_over(ballots, members) {
             // If others have seen it complete, so will this process.
             return (!self.decide(ballots, false)).then_some(false);
         }

@@ -74,6 +74,10 @@ impl<'t> Survivors<'t> {
             return Err(EnterError::Joined { rank });
         }
         let ballots = &*kept.header;
+        if kept.ranks.iter().all(|rank| leaving.contains(rank)) {
+            kept.ranks.iter().for_each(|&rank| ballots.drop_rank(rank));
+            return Err(EnterError::AllLeave);
+        }
         for &rank in &kept.ranks {
             // A rank that nobody joined has completed nothing.
             let completed = team.progress(rank).ended.unwrap_or_default().completed;
@@ -87,6 +91,7 @@ impl<'t> Survivors<'t> {
         };
         let mut round = arrive()?;
         loop {
+            // A vote may be of a later round. If that has not begun, something else has written it, and the limit ends this.
             let rank = match round.votes(ballots) {
                 Votes::Members(ranks) => {
                     return Ok(Self {
@@ -99,8 +104,12 @@ impl<'t> Survivors<'t> {
                     });
                 }
                 Votes::GivenUp => {
-                    round = arrive()?;
-                    continue;
+                    let next = arrive()?;
+                    if next != round {
+                        round = next;
+                        continue;
+                    }
+                    kept.ranks[0]
                 }
                 Votes::Differs(rank) => return Err(EnterError::Differs { rank }),
                 Votes::Missing(rank) => rank,
@@ -159,11 +168,16 @@ impl<'t> Survivors<'t> {
     where
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        let entered = self.try_enter(plans, options);
-        if !matches!(entered, Ok(Some(_))) {
-            self.round.decide(&*self.kept.header, false);
-        }
-        entered
+        let ballots = &*self.kept.header;
+        self.try_enter(plans, options).or_else(|error| {
+            let is_over = self.round.is_over(ballots, &self.ranks);
+            let is_done = self.round.decide(ballots, false);
+            // An end that all notice is no error of the one whom it has hit first.
+            match is_over && !is_done {
+                true => Ok(None),
+                false => Err(error),
+            }
+        })
     }
 
     fn try_enter<E>(
@@ -187,20 +201,29 @@ impl<'t> Survivors<'t> {
         let mut plans = Some(plans);
         let (entered, assembly) = loop {
             let make = |_: &Hello| {
-                let plans = plans.take().expect("memory is made once");
+                let plans = plans
+                    .take()
+                    .expect("memory that was made here is of this round");
                 let plans = plans().map_err(|error| EnterError::Plans(error.into()))?;
-                ProcessGroup::found(&plans, options)
+                ProcessGroup::found_in_round(&plans, options, self.mark())
             };
             let left = self.limit.saturating_sub(self.begin.elapsed());
             let mut entered = enter(&address, &hello, left, make)?;
             let met = (self.kept.address.clone(), Some(self.mark()));
             match Assembly::attach(entered.fd.as_fd(), Some(size), &own, options, met) {
                 Ok(assembly) => {
-                    entered.confirm()?;
+                    // If the server is gone, it gives this process's ranks to nobody else, and whether the team becomes
+                    // complete is seen in its memory.
+                    let _ = entered.confirm();
                     break (entered, assembly);
                 }
-                // Whoever answered is about to give up an earlier round.
-                Err(EnterError::OtherRound) => self.pause(LONGEST_PAUSE, 0)?,
+                // Whoever answered is about to give up another round.
+                Err(EnterError::OtherRound) => {
+                    if self.round.is_over(&*self.kept.header, &self.ranks) {
+                        return Ok(None);
+                    }
+                    self.pause(LONGEST_PAUSE, 0)?;
+                }
                 Err(error) => return Err(error),
             }
         };

@@ -32,11 +32,15 @@ its rank, the size and the team's memory in the environment (CORECAST_TEAM_RANK,
 
 Exit codes: the program's; 128 and the number of its signal if it was killed; 127 if it is not found, 126 if it \
 cannot be started. Of a team that of the first process that fails: the others hear of it at once, and who has not \
-ended 10 s later is stopped.")]
+ended 10 s later is stopped, unless --keep-going says otherwise.")]
 pub(crate) struct RunArgs {
     /// That many processes, one rank each
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "pin")]
     ranks: Option<usize>,
+
+    /// Let the other processes run when one fails: for programs whose teams go on without lost ranks
+    #[arg(long, requires = "ranks")]
+    keep_going: bool,
 
     /// Bind the threads to PUs in the order that the plans have; OMP_PLACES and OMP_PROC_BIND go before
     #[arg(long)]
@@ -61,7 +65,7 @@ pub(crate) fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
         "run prints nothing itself: leave out --json, or ask for --explain"
     );
     match args.ranks {
-        Some(size) => processes::run(global, size, &args.program, args.explain),
+        Some(size) => processes::run(global, size, args),
         None => program::run(global, &args.program, args.pin, args.explain),
     }
 }

@@ -60,7 +60,7 @@ impl Team {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRanks`] where nobody is left; [`Error::Enter`] with [`EnterError::Joined`] for a member that has not left,
+    /// [`Error::NoRanks`] where nobody is left, [`EnterError::AllLeave`] where nobody is of this process; [`Error::Enter`] with [`EnterError::Joined`] for a member that has not left,
     /// and with [`EnterError::Undecided`] where a process does not come within [`join_limit`](Builder::join_limit); the
     /// errors of [`Builder::build`] and [`Builder::enter`].
     ///

@@ -96,7 +96,7 @@ fn a_header_says_what_does_not_fit() {
         read(None, &options, fence),
         Err(SegmentHeaderError::NoTeam)
     ));
-    SegmentHeader::write(&segment, &plans, &options, FenceKind::SharedAsymmetric).unwrap();
+    SegmentHeader::write(&segment, &plans, &options, (FenceKind::SharedAsymmetric, 0)).unwrap();
     assert!(matches!(
         read(None, &options, fence),
         Err(SegmentHeaderError::Fence)

@@ -1,6 +1,5 @@
 //! Starts processes that are one team from their start on, and waits for them.
 
-use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::children::{Signals, code_of};
-use super::waits;
+use super::{RunArgs, waits};
 use crate::options::Global;
 use crate::team;
 
@@ -22,12 +21,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Time that processes have after they were asked to end; then they are killed.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
-pub(super) fn run(
-    global: &Global,
-    size: usize,
-    command: &[OsString],
-    explain: bool,
-) -> anyhow::Result<ExitCode> {
+pub(super) fn run(global: &Global, size: usize, args: &RunArgs) -> anyhow::Result<ExitCode> {
+    let explain = args.explain;
     team::check_ranks("-n", size)?;
     let folder = explain.then(waits::folder).transpose()?;
     let mut builder = corecast::Builder::new();
@@ -37,7 +32,7 @@ pub(super) fn run(
     let fd = builder.found(size)?;
     rustix::io::fcntl_setfd(&fd, FdFlags::empty()).context("cannot hand the team's memory on")?;
     let mut signals = Signals::listen()?;
-    let (program, arguments) = command.split_first().expect("clap requires one");
+    let (program, arguments) = args.program.split_first().expect("clap requires one");
     let mut children = Children(Vec::with_capacity(size));
     for rank in 0..size {
         let mut command = Command::new(program);
@@ -54,7 +49,8 @@ pub(super) fn run(
         children.0.push(child);
     }
     drop(fd);
-    let code = children.wait(&mut signals)?;
+    let grace = (!args.keep_going).then_some(GRACE);
+    let code = children.wait(&mut signals, grace)?;
     // Those that have not ended would write into a folder that is being read.
     drop(children);
     if let Some(folder) = &folder {
@@ -77,8 +73,9 @@ impl Drop for Children {
 }
 
 impl Children {
-    /// Waits for all processes, and returns the exit code of the first that failed, else 0.
-    fn wait(&mut self, signals: &mut Signals) -> anyhow::Result<u8> {
+    /// Waits for all processes, and returns the exit code of the first that failed, else 0. The others are asked to end
+    /// when `grace` has passed after that.
+    fn wait(&mut self, signals: &mut Signals, grace: Option<Duration>) -> anyhow::Result<u8> {
         let (mut code, mut since) = (0, None::<Instant>);
         let mut asked = false;
         let mut pause = Duration::from_micros(200);
@@ -111,7 +108,7 @@ impl Children {
                 }
             }
             match since.map(|since| since.elapsed()) {
-                Some(waited) if !asked && waited > GRACE => {
+                Some(waited) if !asked && grace.is_some_and(|grace| waited > grace) => {
                     self.tell(Signal::TERM);
                     since = Some(Instant::now());
                     asked = true;
@@ -131,5 +128,32 @@ impl Children {
             // An error means that the process has just ended.
             let _ = kill_process(Pid::from_child(child), signal);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One process fails at once, the other one tells at its end that it has not been stopped.
+    fn wait(grace: Option<Duration>, lasts: &str) -> (u8, bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ended");
+        let start = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).env("ENDED", &file);
+            command.spawn().unwrap()
+        };
+        let tells = format!("sleep {lasts}; touch $ENDED");
+        let mut children = Children(vec![start("exit 3"), start(&tells)]);
+        let code = children.wait(&mut Signals::listen().unwrap(), grace);
+        drop(children);
+        (code.unwrap(), file.exists())
+    }
+
+    #[test]
+    fn others_are_stopped_unless_they_shall_go_on() {
+        assert_eq!(wait(Some(Duration::ZERO), "600"), (3, false));
+        assert_eq!(wait(None, "0.2"), (3, true));
     }
 }
