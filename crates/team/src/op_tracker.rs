@@ -120,7 +120,11 @@ impl OpTracker {
         }
         let call = &fabric.call;
         let stops = call.state.stops(call.rank, operation.seq);
-        stops.inspect_err(|_| call.note_failed())
+        // Not by `inspect_err`, which would copy it.
+        if stops.is_err() {
+            call.note_failed();
+        }
+        stops
     }
 
     /// The operation that blocks has ended.
@@ -131,6 +135,12 @@ impl OpTracker {
         {
             recorder.leave(ended.is_ok());
         }
+    }
+
+    /// Whether the member's calls are recorded.
+    #[inline(always)]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorder().is_some()
     }
 
     /// The recorder of the member's calls, if they are recorded.

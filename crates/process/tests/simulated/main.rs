@@ -115,7 +115,7 @@ fn phase_barriers_count_every_arrival_once() {
 
 #[test]
 fn recorded_calls_wait_for_who_comes_late() {
-    let count = number("CORECAST_TEST_SEEDS", 1000) / 4;
+    let count = number("CORECAST_TEST_SEEDS", 1000) / 20;
     for seed in 0..count {
         if let Err(what) = recorded::run(seed) {
             panic!("seed {seed}: {what}");

@@ -50,7 +50,8 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Scatter, root, Location::caller())?;
         let ended = bodies::scatter(&mut self.context, root, send, recv);
-        self.end(ended)
+        self.end(&ended);
+        ended
     }
 
     /// [`scatter`](Self::scatter) of parts of any lengths, which `root` gives. `recv` is as long as this rank's
@@ -76,7 +77,8 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Scatterv, root, Location::caller())?;
         let ended = bodies::scatterv(&mut self.context, root, send, recv);
-        self.end(ended)
+        self.end(&ended);
+        ended
     }
 
     /// Gives the `send` of all ranks to `root`'s `recv`, side by side in rank order. All ranks give the same
@@ -120,7 +122,8 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Gather, root, Location::caller())?;
         let ended = bodies::gather(&mut self.context, root, send, recv);
-        self.end(ended)
+        self.end(&ended);
+        ended
     }
 
     /// [`gather`](Self::gather) of parts of any lengths, which lie in `recv` where `root` says.
@@ -146,7 +149,8 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Gatherv, root, Location::caller())?;
         let ended = bodies::gatherv(&mut self.context, root, send, recv);
-        self.end(ended)
+        self.end(&ended);
+        ended
     }
 
     /// Gives the `send` of all ranks to the `recv` of all ranks, side by side in rank order. All ranks give the
@@ -184,7 +188,8 @@ impl Member {
     pub fn allgather<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Allgather, 0, Location::caller())?;
         let ended = bodies::allgather(&mut self.context, send, recv);
-        self.end(ended)
+        self.end(&ended);
+        ended
     }
 
     /// [`allgather`](Self::allgather) of parts of any lengths: all ranks give the same counts, and each
@@ -206,7 +211,8 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Allgatherv, 0, Location::caller())?;
         let ended = bodies::allgatherv(&mut self.context, send, recv, parts);
-        self.end(ended)
+        self.end(&ended);
+        ended
     }
 
     /// Gives part r of each rank's `send` to rank r, which has these parts side by side in rank order in
@@ -244,7 +250,8 @@ impl Member {
     pub fn alltoall<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Alltoall, 0, Location::caller())?;
         let ended = bodies::alltoall(&mut self.context, send, recv);
-        self.end(ended)
+        self.end(&ended);
+        ended
     }
 
     /// [`alltoall`](Self::alltoall) of parts of any lengths: `give` says where in `send` the parts for the
@@ -271,6 +278,7 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Alltoallv, 0, Location::caller())?;
         let ended = bodies::alltoallv(&mut self.context, (send, give), (recv, take));
-        self.end(ended)
+        self.end(&ended);
+        ended
     }
 }

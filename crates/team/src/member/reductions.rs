@@ -49,13 +49,25 @@ impl Member {
     #[track_caller]
     pub fn broadcast<T: Pod>(&mut self, root: usize, data: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Broadcast, root, Location::caller())?;
-        let ended = broadcast::start(
-            &mut self.context,
-            root,
-            bytemuck::cast_slice_mut(data),
-            element_size::<T>(),
-        );
-        self.end(ended)
+        let (data, element) = (bytemuck::cast_slice_mut(data), element_size::<T>());
+        if self.tracker.is_recorded() {
+            return self.recorded_broadcast(root, data, element);
+        }
+        broadcast::start(&mut self.context, root, data, element)
+    }
+
+    /// Apart, as a recorded barrier is.
+    #[cold]
+    #[inline(never)]
+    fn recorded_broadcast(
+        &mut self,
+        root: usize,
+        data: &mut [u8],
+        element: usize,
+    ) -> Result<(), Failure> {
+        let ended = broadcast::start(&mut self.context, root, data, element);
+        self.end(&ended);
+        ended
     }
 
     /// [`broadcast`](Self::broadcast) of one value: returns `root`'s.
