@@ -65,7 +65,13 @@ pub(crate) fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
         "run prints nothing itself: leave out --json, or ask for --explain"
     );
     match args.ranks {
-        Some(size) => processes::run(global, size, args),
+        Some(size) => {
+            let choices = processes::Choices {
+                explain: args.explain,
+                keep_going: args.keep_going,
+            };
+            processes::run(global, size, &args.program, choices)
+        }
         None => program::run(global, &args.program, args.pin, args.explain),
     }
 }

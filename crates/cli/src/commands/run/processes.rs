@@ -1,5 +1,6 @@
 //! Starts processes that are one team from their start on, and waits for them.
 
+use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::children::{Signals, code_of};
-use super::{RunArgs, waits};
+use super::waits;
 use crate::options::Global;
 use crate::team;
 
@@ -21,8 +22,24 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Time that processes have after they were asked to end; then they are killed.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
-pub(super) fn run(global: &Global, size: usize, args: &RunArgs) -> anyhow::Result<ExitCode> {
-    let explain = args.explain;
+/// What is done with the processes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choices {
+    /// Whether their waits are shown at the end.
+    pub(super) explain: bool,
+    /// Whether the others run on when one fails.
+    pub(super) keep_going: bool,
+}
+
+pub(super) fn run(
+    global: &Global,
+    size: usize,
+    command: &[OsString],
+    Choices {
+        explain,
+        keep_going,
+    }: Choices,
+) -> anyhow::Result<ExitCode> {
     team::check_ranks("-n", size)?;
     let folder = explain.then(waits::folder).transpose()?;
     let mut builder = corecast::Builder::new();
@@ -32,7 +49,7 @@ pub(super) fn run(global: &Global, size: usize, args: &RunArgs) -> anyhow::Resul
     let fd = builder.found(size)?;
     rustix::io::fcntl_setfd(&fd, FdFlags::empty()).context("cannot hand the team's memory on")?;
     let mut signals = Signals::listen()?;
-    let (program, arguments) = args.program.split_first().expect("clap requires one");
+    let (program, arguments) = command.split_first().expect("clap requires one");
     let mut children = Children(Vec::with_capacity(size));
     for rank in 0..size {
         let mut command = Command::new(program);
@@ -49,7 +66,7 @@ pub(super) fn run(global: &Global, size: usize, args: &RunArgs) -> anyhow::Resul
         children.0.push(child);
     }
     drop(fd);
-    let grace = (!args.keep_going).then_some(GRACE);
+    let grace = (!keep_going).then_some(GRACE);
     let code = children.wait(&mut signals, grace)?;
     // Those that have not ended would write into a folder that is being read.
     drop(children);
