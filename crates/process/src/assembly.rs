@@ -1,6 +1,7 @@
 //! A process's part of a team while it assembles: it claims its ranks, waits for all others, and watches them.
 
 use crate::address::Address;
+use crate::backoff::Backoff;
 use crate::error::EnterError;
 use crate::peer_monitor::{Keeping, Peer, Watch, born, keep_mark, watch_peer};
 use crate::process_stat::Namespaces;
@@ -11,7 +12,7 @@ use corecast_collectives::Plans;
 use corecast_team::team_memory::TeamMemory;
 use corecast_team::{Options, OwnPart, Team};
 use corecast_wire::fork::{ForkDetector, forked_since};
-use corecast_wire::sync::{Instant, process_id, sleep};
+use corecast_wire::sync::process_id;
 use corecast_wire::{Segment, WaitConfig, shared_fence_kind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,11 +43,6 @@ impl Drop for Kept {
         }
     }
 }
-
-/// First pause between two looks for ranks that have not joined; each further pause is twice as long.
-pub(crate) const FIRST_PAUSE: Duration = Duration::from_micros(100);
-/// Longest pause between two such looks.
-pub(crate) const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// Ranks that this process has claimed. Until it registers for them, dropping this lets others claim them.
 struct Claims<'a> {
@@ -161,14 +157,11 @@ impl Assembly {
 
     /// Waits until all ranks have joined, and watches the other processes from then on.
     pub(crate) fn complete(self, server: Option<RendezvousServer>) -> Result<Team, EnterError> {
-        let (begin, mut pause) = (Instant::now(), FIRST_PAUSE);
+        let mut backoff = Backoff::new(self.limit);
         while let Some(rank) = self.missing() {
-            let (waited, size) = (begin.elapsed(), self.header.size());
-            if waited >= self.limit {
-                return Err(EnterError::Missing { rank, size, waited });
-            }
-            sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            let size = self.header.size();
+            let missing = |waited| EnterError::Missing { rank, size, waited };
+            backoff.rest().map_err(missing)?;
         }
         self.team(server)
     }

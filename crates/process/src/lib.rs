@@ -8,7 +8,7 @@
 //! | `inherited.rs` | memory, rank and size from a launcher |
 //! | `segment_header.rs` | the first lines of shared memory: version, options, algorithms, plans, ranks that have joined |
 //! | `error.rs` | why a process cannot become part of a team |
-//! | `process_group.rs`, `assembly.rs` | a process's part of a team: created, attached, waiting for all |
+//! | `process_group.rs`, `assembly.rs`, `backoff.rs` | a process's part of a team: created, attached, waiting for all |
 //! | `survivors.rs`, `succession.rs` | how those that are left of a team agree, and go on as another one |
 //! | `peer_monitor.rs`, `process_stat.rs` | one thread that the kernel wakes when another process ends, and by which others notice the end of this one |
 //! | `transfer_path.rs` | whether the memory of other processes is read, and from how many bytes on |
@@ -16,6 +16,7 @@
 
 mod address;
 mod assembly;
+mod backoff;
 mod error;
 mod inherited;
 mod message;

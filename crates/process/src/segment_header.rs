@@ -8,6 +8,7 @@
 
 use crate::message::VERSION;
 use crate::process_stat::Namespaces;
+use crate::succession::Ballots;
 use corecast_collectives::Algorithms;
 use corecast_collectives::{BarrierPlan, Plans};
 use corecast_plan::groups::Grouped;
@@ -354,11 +355,6 @@ impl SegmentHeader {
         line.set(at + fact::DROPPED, 1);
     }
 
-    /// Whether the process of a rank has dropped the team.
-    pub(crate) fn is_dropped(&self, rank: usize) -> bool {
-        self.fact(rank, fact::DROPPED) != 0
-    }
-
     /// Notes how many operations of a rank have completed.
     pub(crate) fn set_completed(&self, rank: usize, completed: u64) {
         let (line, at) = self.place(rank);
@@ -368,27 +364,6 @@ impl SegmentHeader {
     /// How many operations of a rank have completed, once its process has said so.
     pub(crate) fn completed(&self, rank: usize) -> Option<u64> {
         self.fact(rank, fact::COMPLETED).checked_sub(1)
-    }
-
-    /// The vote of a rank on the next team.
-    pub(crate) fn vote(&self, rank: usize) -> u64 {
-        self.fact(rank, fact::VOTE)
-    }
-
-    /// Replaces the vote of a rank if it is `old`, and returns whether it was.
-    pub(crate) fn replace_vote(&self, rank: usize, old: u64, new: u64) -> bool {
-        let (line, at) = self.place(rank);
-        line.replace(at + fact::VOTE, old, new)
-    }
-
-    /// What was said of the next team.
-    pub(crate) fn verdict(&self) -> u64 {
-        self.lines[0].get(word::VERDICT)
-    }
-
-    /// Replaces the verdict if it is `old`, and returns whether it was.
-    pub(crate) fn replace_verdict(&self, old: u64, new: u64) -> bool {
-        self.lines[0].replace(word::VERDICT, old, new)
     }
 
     /// The number of the process that has claimed a rank, 0 if none has.
@@ -416,6 +391,33 @@ impl SegmentHeader {
     pub(crate) fn nodes(&self) -> Option<Vec<u32>> {
         let node = |rank| u32::try_from(self.fact(rank, fact::NODE).checked_sub(1)?).ok();
         (0..self.size).map(node).collect()
+    }
+}
+
+impl Ballots for SegmentHeader {
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn vote(&self, rank: usize) -> u64 {
+        self.fact(rank, fact::VOTE)
+    }
+
+    fn replace_vote(&self, rank: usize, old: u64, new: u64) -> bool {
+        let (line, at) = self.place(rank);
+        line.replace(at + fact::VOTE, old, new)
+    }
+
+    fn verdict(&self) -> u64 {
+        self.lines[0].get(word::VERDICT)
+    }
+
+    fn replace_verdict(&self, old: u64, new: u64) -> bool {
+        self.lines[0].replace(word::VERDICT, old, new)
+    }
+
+    fn is_gone(&self, rank: usize) -> bool {
+        self.fact(rank, fact::DROPPED) != 0
     }
 }
 

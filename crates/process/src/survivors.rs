@@ -1,45 +1,18 @@
 //! [`Survivors`]: the ranks with which a team of processes goes on that has lost others.
 
 use crate::address::Address;
-use crate::assembly::{Assembly, FIRST_PAUSE, Kept, LONGEST_PAUSE};
+use crate::assembly::{Assembly, Kept};
+use crate::backoff::Backoff;
 use crate::error::EnterError;
 use crate::message::Hello;
 use crate::process_group::ProcessGroup;
 use crate::rendezvous::{Entered, enter};
-use crate::segment_header::SegmentHeader;
-use crate::succession::{Ballots, Places, Refused, Round, Votes};
+use crate::succession::{Places, Refused, Round, Votes};
 use corecast_collectives::Plans;
 use corecast_team::{Ended, Options, Progress, Team};
-use corecast_wire::sync::{Instant, sleep};
 use std::error::Error;
 use std::os::fd::AsFd;
 use std::time::Duration;
-
-impl Ballots for SegmentHeader {
-    fn size(&self) -> usize {
-        Self::size(self)
-    }
-
-    fn vote(&self, rank: usize) -> u64 {
-        Self::vote(self, rank)
-    }
-
-    fn replace_vote(&self, rank: usize, old: u64, new: u64) -> bool {
-        Self::replace_vote(self, rank, old, new)
-    }
-
-    fn verdict(&self) -> u64 {
-        Self::verdict(self)
-    }
-
-    fn replace_verdict(&self, old: u64, new: u64) -> bool {
-        Self::replace_verdict(self, old, new)
-    }
-
-    fn is_gone(&self, rank: usize) -> bool {
-        self.is_dropped(rank)
-    }
-}
 
 /// The ranks with which a team of processes goes on that has lost others. All processes that live have agreed on them.
 #[derive(Debug)]
@@ -48,8 +21,7 @@ pub struct Survivors<'t> {
     kept: &'t Kept,
     round: Round,
     ranks: Vec<usize>,
-    begin: Instant,
-    limit: Duration,
+    backoff: Backoff,
 }
 
 impl<'t> Survivors<'t> {
@@ -83,7 +55,7 @@ impl<'t> Survivors<'t> {
             let completed = team.progress(rank).ended.unwrap_or_default().completed;
             ballots.set_completed(rank, completed);
         }
-        let (begin, mut pause) = (Instant::now(), FIRST_PAUSE);
+        let mut backoff = Backoff::new(limit);
         let arrive = || match Round::arrive(ballots, &kept.ranks, leaving, places) {
             Ok(round) => Ok(round),
             Err(Refused::Done) => Err(EnterError::Succeeded),
@@ -99,8 +71,7 @@ impl<'t> Survivors<'t> {
                         kept,
                         round,
                         ranks,
-                        begin,
-                        limit,
+                        backoff,
                     });
                 }
                 Votes::GivenUp => {
@@ -114,12 +85,8 @@ impl<'t> Survivors<'t> {
                 Votes::Differs(rank) => return Err(EnterError::Differs { rank }),
                 Votes::Missing(rank) => rank,
             };
-            let waited = begin.elapsed();
-            if waited >= limit {
-                return Err(EnterError::Undecided { rank, waited });
-            }
-            sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            let undecided = |waited| EnterError::Undecided { rank, waited };
+            backoff.rest().map_err(undecided)?;
         }
     }
 
@@ -199,6 +166,7 @@ impl<'t> Survivors<'t> {
         let hello = Hello::new(size as u32, requests);
         let address = self.address()?;
         let mut plans = Some(plans);
+        let mut backoff = self.backoff.anew();
         let (entered, assembly) = loop {
             let make = |_: &Hello| {
                 let plans = plans
@@ -207,8 +175,7 @@ impl<'t> Survivors<'t> {
                 let plans = plans().map_err(|error| EnterError::Plans(error.into()))?;
                 ProcessGroup::found_in_round(&plans, options, self.mark())
             };
-            let left = self.limit.saturating_sub(self.begin.elapsed());
-            let mut entered = enter(&address, &hello, left, make)?;
+            let mut entered = enter(&address, &hello, backoff.left(), make)?;
             let met = (self.kept.address.clone(), Some(self.mark()));
             match Assembly::attach(entered.fd.as_fd(), Some(size), &own, options, met) {
                 Ok(assembly) => {
@@ -222,7 +189,7 @@ impl<'t> Survivors<'t> {
                     if self.round.is_over(&*self.kept.header, &self.ranks) {
                         return Ok(None);
                     }
-                    self.pause(LONGEST_PAUSE, 0)?;
+                    self.rest(&mut backoff, 0)?;
                 }
                 Err(error) => return Err(error),
             }
@@ -232,7 +199,7 @@ impl<'t> Survivors<'t> {
 
     /// Waits until all have registered, or one of the survivors has ended.
     fn complete(&self, entered: Entered, assembly: Assembly) -> Result<Option<Team>, EnterError> {
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = self.backoff.anew();
         loop {
             let missing = assembly.missing();
             match self
@@ -241,20 +208,16 @@ impl<'t> Survivors<'t> {
             {
                 Some(true) => return assembly.team(entered.server).map(Some),
                 Some(false) => return Ok(None),
-                None => self.pause(pause, missing.unwrap_or(0))?,
+                None => self.rest(&mut backoff, missing.unwrap_or(0))?,
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
-    /// Sleeps, unless the limit has passed while rank `rank` of the next team is missing.
-    fn pause(&self, pause: Duration, rank: usize) -> Result<(), EnterError> {
-        let (waited, size) = (self.begin.elapsed(), self.size());
-        if waited >= self.limit {
-            return Err(EnterError::Missing { rank, size, waited });
-        }
-        sleep(pause);
-        Ok(())
+    /// Sleeps until the next look, unless the limit has passed while rank `rank` of the next team is missing.
+    fn rest(&self, backoff: &mut Backoff, rank: usize) -> Result<(), EnterError> {
+        let size = self.size();
+        let missing = |waited| EnterError::Missing { rank, size, waited };
+        backoff.rest().map_err(missing)
     }
 
     /// The mark of this round in the memory of the next team.
