@@ -22,7 +22,7 @@ pub use races::Races;
 pub(crate) use reasons::latency;
 pub(crate) use repaired::Before;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast_model::{CostModel, ProfileEntry, Unit};
 use corecast_plan::{Operation, Pattern, PlanError, RootChoice};
@@ -197,6 +197,8 @@ pub(crate) struct Chooser<'a> {
     threads: &'a [u32],
     preferences: &'a Preferences,
     races: &'a Races,
+    /// The team that has lost ranks, of which this one goes on.
+    before: Option<&'a Before<'a>>,
 }
 
 /// A decision about one operation, before the notes on sources that could not decide are added.
@@ -204,19 +206,6 @@ struct Settled {
     candidates: Vec<Candidate>,
     by: DecidedBy,
     reason: String,
-}
-
-impl Settled {
-    /// The decision, with the notes on sources that could not decide.
-    fn choice(self, operation: Operation, mut aside: Vec<String>) -> Choice {
-        aside.push(self.reason);
-        Choice {
-            operation,
-            candidates: self.candidates,
-            decided_by: self.by,
-            reason: aside.join("; "),
-        }
-    }
 }
 
 impl<'a> Chooser<'a> {
@@ -233,6 +222,7 @@ impl<'a> Chooser<'a> {
             threads,
             preferences,
             races,
+            before: None,
         })
     }
 
@@ -243,6 +233,12 @@ impl<'a> Chooser<'a> {
         let times = (self.threads.len() / 128).max(1) as u32;
         self.drafts.searcher.guard(GUARD * times * times);
         self
+    }
+
+    /// For a team of the ranks of `before` that stay: where neither a preference nor a race decides, the plan of the team
+    /// before is repaired, or made anew where no repair can be.
+    pub(crate) fn after(self, before: Option<&'a Before<'a>>) -> Self {
+        Self { before, ..self }
     }
 
     pub(crate) fn choose(&self, operation: Operation) -> Result<Choice, PlanError> {
@@ -258,6 +254,9 @@ impl<'a> Chooser<'a> {
         let mut settled = self.by_wish(operation, &mut aside)?;
         if settled.is_none() {
             settled = self.by_race(operation, &mut aside);
+        }
+        if settled.is_none() {
+            settled = self.by_repair(operation);
         }
         let settled = match settled {
             Some(mut settled) => {
@@ -277,7 +276,13 @@ impl<'a> Chooser<'a> {
                 }
             }
         };
-        Ok(settled.choice(operation, aside))
+        aside.push(settled.reason);
+        Ok(Choice {
+            operation,
+            candidates: settled.candidates,
+            decided_by: settled.by,
+            reason: aside.join("; "),
+        })
     }
 
     fn by_wish(
@@ -330,6 +335,21 @@ impl<'a> Chooser<'a> {
             candidates: beaten,
             by: DecidedBy::Race,
             reason: because_of(entry),
+        })
+    }
+
+    /// The repaired plan of the team before, if there was one.
+    fn by_repair(&self, operation: Operation) -> Option<Settled> {
+        let begin = Instant::now();
+        let repaired = self.before?.repaired(operation)?;
+        let (pattern, shape) = (repaired.pattern, repaired.shape);
+        let candidate = self
+            .drafts
+            .candidate(pattern, operation, shape, begin.elapsed());
+        Some(Settled {
+            candidates: vec![candidate],
+            by: DecidedBy::Repair,
+            reason: repaired.reason,
         })
     }
 

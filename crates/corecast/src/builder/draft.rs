@@ -50,7 +50,7 @@ impl Builder {
     /// search for better trees.
     pub fn build(self) -> Result<Team, Error> {
         let draft = self.draft(None)?;
-        let (choices, plans) = draft.choose()?;
+        let (choices, plans) = draft.choose(None)?;
         let team = corecast_team::Team::with_options(plans.clone(), &draft.options)?;
         Ok(draft.finish(team, choices, plans))
     }

@@ -4,15 +4,20 @@ use corecast_collectives::{BarrierPlan, Plans};
 use corecast_plan::{Operation, PlanError, Tree};
 
 use super::draft::TeamDraft;
-use crate::choose::{Choice, Chooser, DecidedBy};
+use crate::choose::{Before, Choice, Chooser, DecidedBy};
 use crate::error::Error;
 
 impl TeamDraft {
-    /// Chooses the plans; returns the decisions too, for barrier, broadcast and reduce in this order.
-    pub(super) fn choose(&self) -> Result<(Vec<Choice>, Plans), Error> {
+    /// Chooses the plans, after those of `before` where this team goes on for it; returns the decisions too, for barrier,
+    /// broadcast and reduce in this order.
+    pub(super) fn choose(
+        &self,
+        before: Option<&Before<'_>>,
+    ) -> Result<(Vec<Choice>, Plans), Error> {
         let costs = self.costs.both_ways();
         let chooser =
             Chooser::new(costs, &self.rank_pus, &self.preferences, &self.races)?.guarded();
+        let chooser = chooser.after(before);
         let broadcast = chooser.choose(Operation::Broadcast)?;
         let reduce = chooser.choose(Operation::Reduce)?;
         let barrier = chooser.choose(Operation::Barrier)?;

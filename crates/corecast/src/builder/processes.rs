@@ -61,7 +61,7 @@ impl Builder {
         let draft = self.draft(Some(size))?;
         let mut choices = Vec::new();
         let plans = || -> Result<_, Error> {
-            let (chosen, plans) = draft.choose()?;
+            let (chosen, plans) = draft.choose(None)?;
             choices = chosen;
             Ok(plans)
         };
@@ -122,7 +122,7 @@ impl Builder {
     /// ```
     pub fn found(self, size: usize) -> Result<OwnedFd, Error> {
         let draft = self.draft(Some(size))?;
-        let (_, plans) = draft.choose()?;
+        let (_, plans) = draft.choose(None)?;
         Ok(ProcessGroup::found(&plans, &draft.options)?)
     }
 }

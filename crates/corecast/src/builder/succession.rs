@@ -4,11 +4,11 @@ use super::AskedThreads;
 #[cfg(doc)]
 use super::Builder;
 use super::draft::TeamDraft;
-use crate::choose::{Before, Choice, Chooser};
+use crate::choose::{Before, Choice};
 use crate::error::Error;
 use crate::team::Team;
 use corecast_collectives::Plans;
-use corecast_plan::{Operation, RootChoice};
+use corecast_plan::RootChoice;
 use corecast_process::{EnterError, Places, ProcessGroup, Survivors};
 use corecast_team::{Loss, Progress};
 
@@ -212,24 +212,15 @@ struct Next {
 }
 
 impl Next {
-    /// The plans of `before` for those that stay.
-    fn plans(&self, before: &Team) -> Result<(Vec<Choice>, Plans), Error> {
-        let draft = &self.draft;
-        let all = Before {
-            plans: &before.plans,
-            choices: &before.choices,
-            costs: before.costs.both_ways(),
+    /// The plans of `team` for those that stay.
+    fn plans(&self, team: &Team) -> Result<(Vec<Choice>, Plans), Error> {
+        let pattern_of = |choice: &Choice| (choice.operation, choice.chosen().pattern);
+        let patterns: Vec<_> = team.choices.iter().map(pattern_of).collect();
+        self.draft.choose(Some(&Before {
+            plans: &team.plans,
+            patterns: &patterns,
+            costs: team.costs.both_ways(),
             staying: &self.staying,
-        };
-        let costs = draft.costs.both_ways();
-        let chooser = Chooser::new(costs, &draft.rank_pus, &draft.preferences, &draft.races)?;
-        let chooser = chooser.guarded();
-        let [barrier, broadcast, reduce] = [
-            chooser.repaired(Operation::Barrier, &all)?,
-            chooser.repaired(Operation::Broadcast, &all)?,
-            chooser.repaired(Operation::Reduce, &all)?,
-        ];
-        let plans = draft.plans(&barrier, &broadcast, &reduce)?;
-        Ok((vec![barrier, broadcast, reduce], plans))
+        }))
     }
 }

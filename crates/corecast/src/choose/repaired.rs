@@ -1,61 +1,47 @@
 //! The plans of a team that goes on without some of its ranks: those of the team before, repaired.
 
-use std::time::Instant;
-
 use corecast_collectives::{BarrierPlan, Plans};
 use corecast_model::CostModel;
 use corecast_plan::{Operation, Pattern, Plan, Rounds, Shape};
 
-use super::{Choice, Chooser, DecidedBy, Settled};
 use crate::waits::count;
 
 /// A team that has lost ranks.
+#[derive(Debug)]
 pub(crate) struct Before<'a> {
     /// What ran.
     pub(crate) plans: &'a Plans,
-    /// The decisions about them; none where another process has planned.
-    pub(crate) choices: &'a [Choice],
+    /// The patterns that they come from; none where another process has planned.
+    pub(crate) patterns: &'a [(Operation, Pattern)],
     /// Costs of messages towards the root, and from it.
     pub(crate) costs: (&'a CostModel, &'a CostModel),
     /// The ranks that go on, in increasing order.
     pub(crate) staying: &'a [usize],
 }
 
-impl Chooser<'_> {
-    /// Chooses for a team of the ranks of `before` that stay. What was asked for decides, then a race of exactly these
-    /// threads. Else the plan of the team before is repaired, or made anew where no repair can be.
-    pub(crate) fn repaired(
-        &self,
-        operation: Operation,
-        before: &Before<'_>,
-    ) -> Result<Choice, corecast_plan::PlanError> {
-        let mut aside = Vec::new();
-        let decided = match self.by_wish(operation, &mut aside)? {
-            Some(wished) => Some(wished),
-            None => self
-                .by_race(operation, &mut aside)
-                .or_else(|| self.by_repair(operation, before)),
-        };
-        match decided {
-            Some(settled) => Ok(settled.choice(operation, aside)),
-            None => self.choose(operation),
-        }
-    }
+/// The plan of the team before without the ranks that it has lost.
+pub(super) struct Repaired {
+    pub(super) pattern: Pattern,
+    pub(super) shape: Shape,
+    /// What was done, in a sentence.
+    pub(super) reason: String,
+}
 
-    fn by_repair(&self, operation: Operation, before: &Before<'_>) -> Option<Settled> {
-        let begin = Instant::now();
-        let shape = before.shape(operation)?;
-        let pattern = before.pattern(operation, &shape)?;
+impl Before<'_> {
+    /// The repaired plan; `None` where no repair can be.
+    pub(super) fn repaired(&self, operation: Operation) -> Option<Repaired> {
+        let shape = self.shape(operation)?;
+        let pattern = self.pattern(operation, &shape)?;
         let costs = match operation {
-            Operation::Reduce => before.costs.0,
-            Operation::Broadcast | Operation::Barrier => before.costs.1,
+            Operation::Reduce => self.costs.0,
+            Operation::Broadcast | Operation::Barrier => self.costs.1,
         };
         let mut plan = Plan::to_repair(costs, pattern, operation, shape).ok()?;
         let mut left: Vec<usize> = (0..costs.n()).collect();
         let mut moved = 0;
         // From the last one on, so that the ranks of those still to go do not change.
         for rank in (0..costs.n()).rev() {
-            if before.staying.binary_search(&rank).is_err() {
+            if self.staying.binary_search(&rank).is_err() {
                 left.remove(rank);
                 let repair = plan.without(&costs.subset(&left).ok()?, rank).ok()?;
                 moved += repair.moved.len();
@@ -67,18 +53,13 @@ impl Chooser<'_> {
             Shape::Rounds(_) => "all lines are new".to_owned(),
             _ => format!("{} of a member to another parent", count(moved, "move")),
         };
-        let candidate = self
-            .drafts
-            .candidate(pattern, operation, plan.shape, begin.elapsed());
-        Some(Settled {
-            candidates: vec![candidate],
-            by: DecidedBy::Repair,
+        Some(Repaired {
+            pattern,
+            shape: plan.shape,
             reason: format!("the plan of the team before, repaired without {lost}: {moves}"),
         })
     }
-}
 
-impl Before<'_> {
     /// The schedule that ran; `None` for one that cannot be repaired: of a line that ranks share.
     fn shape(&self, operation: Operation) -> Option<Shape> {
         match operation {
@@ -102,12 +83,9 @@ impl Before<'_> {
     /// The pattern of the schedule that ran. Where another process has chosen it, trees count as the best that were found,
     /// and rounds tell theirs.
     fn pattern(&self, operation: Operation, shape: &Shape) -> Option<Pattern> {
-        let chosen = self
-            .choices
-            .iter()
-            .find(|choice| choice.operation == operation);
+        let chosen = self.patterns.iter().find(|(of, _)| *of == operation);
         match (chosen, shape) {
-            (Some(choice), _) => Some(choice.chosen().pattern),
+            (Some((_, pattern)), _) => Some(*pattern),
             (None, Shape::Rounds(rounds)) => dissemination(rounds),
             (None, _) => Some(Pattern::Best),
         }

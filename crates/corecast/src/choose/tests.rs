@@ -341,7 +341,7 @@ fn plans(barrier: &Choice, broadcast: &Choice, reduce: &Choice) -> corecast_coll
 
 #[test]
 fn a_team_without_some_ranks_has_the_planners_repairs() {
-    let races = Races::none("nothing was raced");
+    let races = none();
     let preferences = Preferences::default();
     for name in ["sandybridge-2x8", "sandybridge-e5-2650-2x8"] {
         let machine = corecast_model::builtin(name).unwrap();
@@ -352,13 +352,16 @@ fn a_team_without_some_ranks_has_the_planners_repairs() {
                 .map(|operation| all.choose(operation).unwrap());
         let plans = plans(&barrier, &broadcast, &reduce);
         let choices = [barrier, broadcast, reduce];
-        for leaving in [&[3][..], &[broadcast_root(&choices)], &[0, 7, 12, 15]] {
+        let patterns = choices
+            .each_ref()
+            .map(|choice| (choice.operation, choice.chosen().pattern));
+        for leaving in [&[3][..], &[choices[1].chosen().root], &[0, 7, 12, 15]] {
             let staying: Vec<usize> = (0..costs.n())
                 .filter(|rank| !leaving.contains(rank))
                 .collect();
             let left = costs.subset(&staying).unwrap();
             let pus: Vec<u32> = staying.iter().map(|&rank| threads[rank]).collect();
-            let chooser = Chooser::new((&left, &left), &pus, &preferences, &races).unwrap();
+            let chooser = || Chooser::new((&left, &left), &pus, &preferences, &races).unwrap();
             for (known, choice) in [
                 (true, &choices[0]),
                 (true, &choices[1]),
@@ -366,12 +369,13 @@ fn a_team_without_some_ranks_has_the_planners_repairs() {
             ] {
                 let before = Before {
                     plans: &plans,
-                    choices: if known { &choices } else { &[] },
+                    patterns: if known { &patterns } else { &[] },
                     costs: (costs, costs),
                     staying: &staying,
                 };
                 let operation = choice.operation;
-                let repaired = chooser.repaired(operation, &before).unwrap();
+                let fresh = chooser().choose(operation).unwrap();
+                let repaired = chooser().after(Some(&before)).choose(operation).unwrap();
                 assert_eq!(repaired.decided_by, DecidedBy::Repair, "{name} {operation}");
                 let found = repaired.chosen();
                 assert_eq!(found.shape.len(), staying.len());
@@ -384,7 +388,6 @@ fn a_team_without_some_ranks_has_the_planners_repairs() {
                     }
                 );
                 // A fresh search is the oracle; the planner's documentation has how far a repair may be off.
-                let fresh = chooser.choose(operation).unwrap();
                 let ratio = found.latency / fresh.chosen().latency;
                 assert!(
                     ratio < 1.10,
@@ -395,14 +398,10 @@ fn a_team_without_some_ranks_has_the_planners_repairs() {
     }
 }
 
-fn broadcast_root(choices: &[Choice; 3]) -> usize {
-    choices[1].chosen().root
-}
-
 #[test]
 fn what_cannot_be_repaired_is_chosen_anew() {
     use corecast_collectives::BarrierPlan;
-    let races = Races::none("nothing was raced");
+    let races = none();
     let preferences = Preferences::default();
     let machine = corecast_model::synthetic("core:6").unwrap();
     let costs = machine.costs();
@@ -412,7 +411,7 @@ fn what_cannot_be_repaired_is_chosen_anew() {
             .map(|operation| all.choose(operation).unwrap());
     let plans = plans(&barrier, &broadcast, &reduce);
     let left = costs.subset(&[0, 2, 3, 4, 5]).unwrap();
-    let chooser = Chooser::new((&left, &left), &[0, 2, 3, 4, 5], &preferences, &races).unwrap();
+    let pus = [0, 2, 3, 4, 5];
     let rounds = |radix| Pattern::Dissemination { radix }.rounds(6).unwrap();
     for (barrier, decided_by) in [
         (BarrierPlan::Counter(6), DecidedBy::Model),
@@ -422,11 +421,15 @@ fn what_cannot_be_repaired_is_chosen_anew() {
         let plans = plans.clone().with_barrier(barrier).unwrap();
         let before = Before {
             plans: &plans,
-            choices: &[],
+            patterns: &[],
             costs: (costs, costs),
             staying: &[0, 2, 3, 4, 5],
         };
-        let repaired = chooser.repaired(Operation::Barrier, &before).unwrap();
+        let chooser = Chooser::new((&left, &left), &pus, &preferences, &races).unwrap();
+        let repaired = chooser
+            .after(Some(&before))
+            .choose(Operation::Barrier)
+            .unwrap();
         assert_eq!(repaired.decided_by, decided_by);
         if decided_by == DecidedBy::Repair {
             assert_eq!(
