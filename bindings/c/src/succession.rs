@@ -26,15 +26,10 @@ pub unsafe extern "C" fn corecast_team_without(
     next: *mut *mut Team,
     completed: *mut u64,
 ) -> StatusCode {
-    entry(|| {
-        if next.is_null() {
-            return Err(Refusal::null("next"));
-        }
-        // SAFETY: the caller's promise, here and below.
-        let before = unsafe { self::team(team)? };
+    let goes_on = |before: &corecast::Team| {
         let leaving = match count {
             0 => &[],
-            // SAFETY: as above.
+            // SAFETY: the caller's promise.
             _ => unsafe { numbers("leaving", leaving, count)? },
         };
         let own = before.ranks();
@@ -43,9 +38,10 @@ pub unsafe extern "C" fn corecast_team_without(
                 "rank {rank} is not of this process, whose ranks are {own:?}"
             )));
         }
-        // SAFETY: as above.
-        unsafe { give_next(before.without(leaving)?, next, completed) }
-    })
+        Ok(before.without(leaving)?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { succeed(team, next, completed, goes_on) }
 }
 
 /// Makes a team with as many ranks as `team`, in which others take the places of those that were lost: new threads, and in a
@@ -63,31 +59,32 @@ pub unsafe extern "C" fn corecast_team_refilled(
     next: *mut *mut Team,
     completed: *mut u64,
 ) -> StatusCode {
+    // SAFETY: the caller's promise.
+    unsafe { succeed(team, next, completed, |before| Ok(before.refilled()?)) }
+}
+
+/// Gives the team by which another one `goes_on`, and how many operations have completed before.
+///
+/// # Safety
+///
+/// `team` is NULL or a live handle; `next` is NULL or a place for a handle; `completed` is NULL or a place for a number.
+unsafe fn succeed(
+    team: *const Team,
+    next: *mut *mut Team,
+    completed: *mut u64,
+    goes_on: impl FnOnce(&corecast::Team) -> Result<Successor, Refusal>,
+) -> StatusCode {
     entry(|| {
         if next.is_null() {
             return Err(Refusal::null("next"));
         }
         // SAFETY: the caller's promise, here and below.
-        let before = unsafe { self::team(team)? };
+        let successor = goes_on(unsafe { self::team(team)? })?;
+        if !completed.is_null() {
+            // SAFETY: as above.
+            unsafe { give("completed", completed, successor.completed())? };
+        }
         // SAFETY: as above.
-        unsafe { give_next(before.refilled()?, next, completed) }
+        unsafe { give("next", next, Team::boxed(successor.team)) }
     })
-}
-
-/// Gives the next team, and how many operations have completed before.
-///
-/// # Safety
-///
-/// `next` is a place for a handle; `completed` is NULL or a place for a number.
-unsafe fn give_next(
-    successor: Successor,
-    next: *mut *mut Team,
-    completed: *mut u64,
-) -> Result<(), Refusal> {
-    if !completed.is_null() {
-        // SAFETY: the caller's promise, here and below.
-        unsafe { give("completed", completed, successor.completed())? };
-    }
-    // SAFETY: as above.
-    unsafe { give("next", next, Team::boxed(successor.team)) }
 }
