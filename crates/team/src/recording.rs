@@ -79,7 +79,7 @@ impl Recording {
     ///
     /// A lock for each rank, and a look at the other ranks' arrivals at up to 256 operations each.
     pub fn calls(&self) -> Vec<SiteCalls> {
-        let rate = self.rate();
+        let rate = cycles_per_ns();
         let mut all = Vec::new();
         for (rank, log) in self.logs() {
             let mut log = locked(log);
@@ -95,17 +95,13 @@ impl Recording {
 
     /// Nanoseconds from joining a rank until its member was dropped, or until now, of all members together.
     pub fn member_ns(&self) -> u64 {
-        let (rate, now) = (self.rate(), cycles());
+        let (rate, now) = (cycles_per_ns(), cycles());
         let member = |(_, log): (usize, &Arc<Mutex<CallLog>>)| {
             let log = locked(log);
             let end = log.dropped.unwrap_or(now);
             log.joined.map_or(0, |joined| end.saturating_sub(joined))
         };
         in_ns(self.logs().map(member).sum(), rate)
-    }
-
-    fn rate(&self) -> f64 {
-        cycles_per_ns()
     }
 
     /// The logs of this process. Those of a parent may be locked by threads that are not in a forked process.
