@@ -9,7 +9,8 @@ use std::time::Duration;
 /// The variable that is set for the children, which run this test program: the address, or "inherited".
 const PART: &str = "CORECAST_TEST_PART";
 
-fn builder() -> Builder {
+/// Makes teams by no profile, with limits against hangs.
+pub(crate) fn builder() -> Builder {
     Builder::new()
         .cache_folder("/nonexistent/corecast-tests")
         .patience(Duration::from_secs(300))

@@ -1,21 +1,14 @@
 //! Records of waits as users get them: from a team, and from the processes of a team at their end.
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
+use crate::processes::builder;
 use corecast::process::Address;
 use corecast::record::{FOLDER, Kind, Place, Record, SCHEMA, Sums};
-use corecast::{Builder, Failure, Member, Team};
+use corecast::{Failure, Member, Team};
 
 /// The variable that names the team of a child, which runs this test program.
 const PART: &str = "CORECAST_TEST_RECORDED";
-
-fn builder() -> Builder {
-    Builder::new()
-        .cache_folder("/nonexistent/corecast-tests")
-        .patience(Duration::from_secs(300))
-        .join_limit(Duration::from_secs(300))
-}
 
 /// 30 barriers at one place and one at another.
 fn barriers(member: &mut Member) -> Result<(), Failure> {

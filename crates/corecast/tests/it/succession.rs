@@ -1,21 +1,14 @@
 //! Teams that go on without some of their ranks, or with others in their places.
 
+use crate::processes::builder;
 use corecast::choose::DecidedBy;
 use corecast::model::synthetic;
 use corecast::operator::Sum;
 use corecast::plan::Operation;
 use corecast::process::{Address, EnterError};
-use corecast::{Builder, Error, Failure, Loss, Team};
+use corecast::{Error, Failure, Loss, Team};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-
-fn builder() -> Builder {
-    Builder::new()
-        .cache_folder("/nonexistent/corecast-tests")
-        .patience(Duration::from_secs(300))
-        .join_limit(Duration::from_secs(300))
-}
 
 fn exercise(team: &Team) {
     let size = team.size() as u64;

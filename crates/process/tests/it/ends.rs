@@ -3,7 +3,7 @@
 //!
 //! Each process is this program again, and a variable says which part it plays.
 
-use crate::own_process::WATCHDOG;
+use crate::own_process::{Kept, WATCHDOG};
 use corecast_collectives::{Plans, PlansError};
 use corecast_plan::Pattern;
 use corecast_process::{Address, ProcessGroup, TEAM_FD, TEAM_RANK, TEAM_SIZE};
@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PART: &str = "CORECAST_TEST_END";
@@ -38,17 +38,6 @@ fn enter(path: &str, ranks: &[Option<usize>]) -> Team {
         None => Address::Path(PathBuf::from(path)),
     };
     ProcessGroup::enter(&address, 2, ranks, plans, &options()).unwrap()
-}
-
-/// A process that is killed when this is dropped. Children that it has forked end when its input does.
-struct Kept(Child);
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 impl Kept {

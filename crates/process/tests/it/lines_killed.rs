@@ -2,28 +2,18 @@
 //! killed amid barriers and broadcasts, the others fail with that. Each process is this test
 //! program again, and a variable says which part it plays.
 
-use crate::own_process::WATCHDOG;
+use crate::own_process::{Kept, WATCHDOG};
 use corecast_collectives::{Plans, barrier, broadcast};
 use corecast_plan::Pattern;
 use corecast_process::Address;
 use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Loss, Member, Options};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PART: &str = "CORECAST_TEST_PART";
 const RANKS: usize = 4;
-
-/// A process that is killed when this is dropped.
-struct Kept(Child);
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 fn start(part: &str) -> (Kept, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())

@@ -2,11 +2,22 @@
 //! and helpers that wait for a condition.
 
 use std::any::type_name;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 /// Time limit against hangs: longer than anything takes on a busy machine.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(300);
+
+/// A process that is killed when this is dropped. Children that it has forked end when its input does.
+pub(crate) struct Kept(pub(crate) Child);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// Names the test that this process was started for.
 const TEST: &str = "CORECAST_TEST_BY_ITSELF";

@@ -2,7 +2,7 @@
 //! stopped or gone, at random points. Each process is this test program again, and a variable says
 //! which part it plays.
 
-use crate::own_process::WATCHDOG;
+use crate::own_process::{Kept, WATCHDOG};
 use corecast_collectives::Plans;
 use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
@@ -34,16 +34,6 @@ fn start(part: &str) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
-}
-
-/// A process that is killed when this is dropped.
-struct Kept(Child);
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 impl Kept {

@@ -1,29 +1,22 @@
 //! Teams of processes go on when some of them are killed: without them, or with others in their places. Each process is
 //! this test program again, and a variable says which part it plays.
 
-use crate::own_process::WATCHDOG;
+use crate::own_process::{Kept, WATCHDOG};
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Plans, PlansError};
 use corecast_plan::Pattern;
 use corecast_process::{Address, EnterError, Places, ProcessGroup, Survivors};
 use corecast_team::{Failure, Member, Options, Team};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 const PART: &str = "CORECAST_TEST_PART";
 
-/// A process that is killed when this is dropped.
+/// A process that plays a part, and what it prints.
 struct Player {
-    child: Child,
+    child: Kept,
     said: BufReader<ChildStdout>,
-}
-
-impl Drop for Player {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Player {
@@ -35,7 +28,10 @@ impl Player {
             .spawn()
             .unwrap();
         let said = BufReader::new(child.stdout.take().unwrap());
-        Self { child, said }
+        Self {
+            child: Kept(child),
+            said,
+        }
     }
 
     /// Reads until a line that begins with `word`, and returns the rest of that line.
@@ -55,7 +51,7 @@ impl Player {
     fn ends_well(mut self) {
         let mut rest = String::new();
         self.said.read_to_string(&mut rest).unwrap();
-        let status = self.child.wait().unwrap();
+        let status = self.child.0.wait().unwrap();
         assert!(status.success(), "{status}: {rest}");
     }
 }

@@ -74,4 +74,4 @@ fn rate_of_window() -> f64 {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests;
+pub(crate) mod tests;

@@ -19,3 +19,11 @@ fn counter_runs_forward_and_is_calibrated() {
 fn relax_acks() {
     relax();
 }
+
+/// Whether the kernel says that the processor has this.
+#[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
+pub(crate) fn kernel_reports(flag: &str) -> bool {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let flags = info.lines().find(|line| line.starts_with("flags")).unwrap();
+    flags.split_whitespace().any(|word| word == flag)
+}

@@ -111,10 +111,8 @@ fn recorded_words_of_aarch64_tell_who_keeps_deadlines() {
 #[test]
 #[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
 fn the_processor_has_what_the_kernel_says() {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
-    let flags = info.lines().find(|line| line.starts_with("flags")).unwrap();
-    let has = |flag| flags.split_whitespace().any(|word| word == flag);
-    let instruction = match (has("waitpkg"), has("mwaitx")) {
+    use crate::arch::tests::kernel_reports;
+    let instruction = match (kernel_reports("waitpkg"), kernel_reports("mwaitx")) {
         (true, _) => Some(WaitInstruction::Umwait),
         (false, true) => Some(WaitInstruction::Mwaitx),
         (false, false) => None,
