@@ -139,6 +139,7 @@ fn tuning() -> Tuning {
     let mut tuning = Tuning::new(vec![0, 5, 17], true, Mode::Processes, Start::Together);
     tuning.waits = Some(TunedWaits {
         spin_ns: 3000,
+        hardware_ns: 2000,
         yield_ns: 100_000,
         park: true,
     });
