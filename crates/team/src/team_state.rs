@@ -131,13 +131,28 @@ impl TeamState {
         let mut kept = self.failure_guard();
         if kept.is_none() && self.has_failed() {
             let told = self.between.as_ref().and_then(CrossProcess::told);
-            // A record that cannot be read is corrupt, or its writer has died while it wrote.
-            *kept = Some(told.unwrap_or_else(|| Failure::Corrupt {
-                local: self.activity(0),
-                remote: self.activity(0),
-            }));
+            *kept = Some(told.unwrap_or_else(|| self.unreadable()));
         }
         kept.clone()
+    }
+
+    /// The failure where the record cannot be read: its writer has died while it wrote, and whoever set the stop word
+    /// had marked it as lost before, or the record is corrupt.
+    fn unreadable(&self) -> Failure {
+        let mut ranks = 0..self.histories.len();
+        let local = ranks.clone().find(|&rank| self.loss(rank).is_none());
+        let local = self.activity(local.unwrap_or(0));
+        match ranks.find(|&rank| self.loss(rank) == Some(Loss::Died)) {
+            Some(rank) => Failure::PeerLost {
+                local,
+                remote: self.activity(rank),
+                how: Loss::Died,
+            },
+            None => Failure::Corrupt {
+                remote: local.clone(),
+                local,
+            },
+        }
     }
 
     /// Keeps the failure if it is the first, wakes all members, and returns the first failure.

@@ -73,6 +73,23 @@ fn a_record_that_is_never_written_hides_no_failure() {
     assert_eq!(b.stops(1, 9), Err(stalled(1)));
 }
 
+/// Whoever claimed the record has died, and a third process reads of it after the second has noticed the death.
+#[test]
+fn a_rank_that_died_while_it_wrote_is_named_to_all() {
+    let [noticing, third] = two_processes();
+    let Some(between) = &noticing.between else {
+        unreachable!()
+    };
+    assert!(between.record.claim());
+    noticing.lost(&[1], 0);
+    for state in [noticing, third] {
+        let Some(Failure::PeerLost { local, remote, how }) = state.failure() else {
+            panic!("{:?}", state.failure())
+        };
+        assert_eq!((local.rank, remote.rank, how), (0, 1, Loss::Died));
+    }
+}
+
 #[test]
 fn cancellations_of_two_processes_and_a_failure() {
     let [a, b] = two_processes();
