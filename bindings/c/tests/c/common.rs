@@ -110,7 +110,7 @@ pub(crate) fn corecast(program: impl AsRef<std::ffi::OsStr>) -> Command {
 impl Compiler {
     fn command(&self) -> Command {
         let mut command = Command::new(self.name);
-        command.args([self.standard, "-O2", "-g", "-pthread"]);
+        command.args([self.standard, "-O2", "-g1", "-pthread"]);
         command.args([
             "-Wall",
             "-Wextra",
