@@ -316,7 +316,7 @@ fn compare(task: &Task, rank: usize, number: u64, data: &[f64]) -> Result<(), Fl
             data.len()
         )));
     }
-    let right = |at| expected(task, rank, number, at);
+    let right = expected(task, rank, number);
     match data.iter().enumerate().find(|&(at, v)| *v != right(at)) {
         Some((at, found)) => Err(Flaw::WrongResult(format!(
             "{operation} {number} gave rank {rank} {found} at position {at}, expected {}",
@@ -394,7 +394,7 @@ mod tests {
             };
             for rank in (0..3).filter(|&rank| task.gets(rank) > 0) {
                 let length = task.gets(rank);
-                let right: Vec<f64> = (0..length).map(|at| expected(&task, rank, 7, at)).collect();
+                let right: Vec<f64> = (0..length).map(expected(&task, rank, 7)).collect();
                 assert_eq!(compare(&task, rank, 7, &right), Ok(()));
                 for at in 0..length {
                     let mut wrong = right.clone();

@@ -9,30 +9,35 @@ pub(super) fn value(of: usize, number: u64, at: usize) -> f64 {
     ((of as u64 * 131 + number * 17 + (at as u64 % 1021) * 7) % 1021) as f64
 }
 
-/// The right value at position `at` of the result of `rank` for operation `number`.
-pub(super) fn expected(task: &Task, rank: usize, number: u64, at: usize) -> f64 {
-    let count = task.count();
-    let sum = |ranks: usize, at| (0..ranks).map(|of| value(of, number, at)).sum();
-    match task.operation {
+/// The right values of the result of `rank` for operation `number`, by position.
+pub(super) fn expected(task: &Task, rank: usize, number: u64) -> impl Fn(usize) -> f64 + use<> {
+    let Task {
+        operation, ranks, ..
+    } = *task;
+    let (count, before) = (task.count(), task.before(rank));
+    let blocks = task.output(rank);
+    let before_in = |of| task.input(of).iter().take(rank).sum();
+    let begins: Vec<usize> = (0..ranks).map(before_in).collect();
+    let sum = move |ranks: usize, at| (0..ranks).map(|of| value(of, number, at)).sum();
+    move |at| match operation {
         Collective::Barrier => 0.0,
         Collective::Broadcast => value(Task::ROOT, number, at),
         Collective::Scatter => value(Task::ROOT, number, rank * count + at),
         Collective::Gather | Collective::Allgather => value(at / count, number, at % count),
         Collective::Alltoall => value(at / count, number, rank * count + at % count),
-        Collective::Reduce | Collective::Allreduce => sum(task.ranks, at),
-        Collective::ReduceScatter => sum(task.ranks, rank * count + at),
+        Collective::Reduce | Collective::Allreduce => sum(ranks, at),
+        Collective::ReduceScatter => sum(ranks, rank * count + at),
         Collective::Scan => sum(rank + 1, at),
         Collective::Exscan => sum(rank, at),
-        Collective::Scatterv => value(Task::ROOT, number, task.before(rank) + at),
-        Collective::ReduceScatterv => sum(task.ranks, task.before(rank) + at),
+        Collective::Scatterv => value(Task::ROOT, number, before + at),
+        Collective::ReduceScatterv => sum(ranks, before + at),
         Collective::Gatherv | Collective::Allgatherv => {
-            let (of, within) = place(&task.output(rank), at);
+            let (of, within) = place(&blocks, at);
             value(of, number, within)
         }
         Collective::Alltoallv => {
-            let (of, within) = place(&task.output(rank), at);
-            let before: usize = task.input(of)[..rank].iter().sum();
-            value(of, number, before + within)
+            let (of, within) = place(&blocks, at);
+            value(of, number, begins[of] + within)
         }
     }
 }
