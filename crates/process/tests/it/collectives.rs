@@ -4,8 +4,8 @@
 use crate::periodic::{PERIOD, repeated};
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
-    Algorithms, Parts, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, pipeline,
-    reduce, reduce_scatter, scan, scatter,
+    Algorithms, Parts, Plans, allgather, allreduce, alltoall, broadcast, gather, pipeline, reduce,
+    reduce_scatter, scan, scatter,
 };
 use corecast_plan::Pattern;
 use corecast_process::Address;
