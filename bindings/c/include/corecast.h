@@ -603,11 +603,12 @@ corecast_status_t corecast_team_ranks(const struct corecast_team_t *team,
                                       size_t *count);
 
 // Runs `body` as every rank of this process, each on a thread of its own, pinned where the team
-// pins, and returns when all have ended. A team runs once, and only if no rank of it was joined before.
+// pins, and returns when all have ended. It can be called again, as long as no rank was joined by itself. Ranks of
+// other processes wait for the next run, or until this process frees the team.
 //
 // Returns the first failure of any member, if there was one.
 //
-// Threads: any, once for each team.
+// Threads: any, one at a time.
 //
 // The caller sees to it that
 // `team` is NULL or a live handle; `body` may be called from several threads at once with `context`.

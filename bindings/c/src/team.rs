@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct Team {
     inner: corecast::Team,
-    /// Whether a rank was joined, by itself or by `corecast_team_run`.
+    /// Whether a rank was joined by itself, or a run goes on, or has panicked.
     joined: Mutex<bool>,
 }
 
@@ -132,11 +132,12 @@ pub unsafe extern "C" fn corecast_team_ranks(
 }
 
 /// Runs `body` as every rank of this process, each on a thread of its own, pinned where the team
-/// pins, and returns when all have ended. A team runs once, and only if no rank of it was joined before.
+/// pins, and returns when all have ended. It can be called again, as long as no rank was joined by itself. Ranks of
+/// other processes wait for the next run, or until this process frees the team.
 ///
 /// Returns the first failure of any member, if there was one.
 ///
-/// Threads: any, once for each team.
+/// Threads: any, one at a time.
 ///
 /// # Safety
 ///
@@ -166,10 +167,13 @@ pub unsafe extern "C" fn corecast_team_run(
         if before {
             return Err(Refusal::new(
                 Status::NotJoined,
-                "a team runs once, and only if no rank of it was joined before: make another team",
+                "a team runs if no rank of it was joined by itself, once at a time: make another team",
             ));
         }
-        let team = &team.inner;
+        let Team {
+            inner: team,
+            joined,
+        } = team;
         team.run(|member| {
             let mut handle = Member::lent(member);
             // SAFETY: the caller's promise; the handle ends before the member is given back.
@@ -178,6 +182,7 @@ pub unsafe extern "C" fn corecast_team_run(
             // others do not wait for it.
             assert!(!handle.has_left(), "a member has left by a panic");
         });
+        *lock(joined) = false;
         match team.failure() {
             Some(failure) => Err(failure.into()),
             None => Ok(()),

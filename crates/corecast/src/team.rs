@@ -44,14 +44,17 @@ impl Drop for Leave<'_> {
 
 impl Team {
     /// Runs `body` as every rank of this process, each on a thread of its own, pinned where the team pins, and
-    /// returns the results in the order of [`Team::ranks`]. A team runs once.
+    /// returns the results in the order of [`Team::ranks`]. It can be called again: the ranks go on where they were.
+    ///
+    /// A rank whose `body` returns while others of this process wait for it has left them, and they fail. Ranks of other
+    /// processes wait for the next run, or until this process drops the team.
     ///
     /// A refused pinning is no error: the thread runs wherever it may, and [`Team::pinning`] tells.
     ///
     /// # Panics
     ///
     /// With the panic of the first rank that panicked, after all have ended; if a rank was joined
-    /// before; if threads cannot be started; if members ended after different operations.
+    /// before, or an earlier run has panicked; if threads cannot be started; if members ended after different operations.
     ///
     /// # Examples
     ///

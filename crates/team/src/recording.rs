@@ -196,9 +196,14 @@ impl Recorder {
         log.settle_old(seq);
     }
 
-    /// The member is dropped.
+    /// The member is dropped, or has come to the end of a run.
     pub(crate) fn end(&self) {
         locked(&self.log).dropped = Some(cycles());
+    }
+
+    /// The member has come back.
+    pub(crate) fn resume(&self) {
+        locked(&self.log).dropped = None;
     }
 }
 

@@ -11,20 +11,23 @@ use crate::team_memory::TeamMemory;
 use crate::transfer_path::{TransferPath, TransferPaths};
 use corecast_collectives::Plans;
 use corecast_wire::op_history::Presence;
+use corecast_wire::sync::{Mutex, MutexGuard};
 use corecast_wire::{Placement, WaitConfig};
 use std::any::Any;
 use std::fmt::Debug;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// A team of threads. Each of them joins as one rank.
 ///
-/// If the team is dropped while some ranks are not joined, operations that wait for these ranks fail.
+/// If the team is dropped while some ranks are not joined, or rest after a run, operations that wait for these ranks fail.
 #[derive(Debug)]
 pub struct Team {
     team_memory: Arc<TeamMemory>,
     wait_config: WaitConfig,
     part: Option<OwnPart>,
+    /// The members between two runs.
+    resting: Mutex<Vec<Member>>,
 }
 
 /// This process's part of a team of several processes.
@@ -45,6 +48,7 @@ impl<T: Any + Debug + Send + Sync> Kept for T {}
 
 impl Drop for Team {
     fn drop(&mut self) {
+        self.resting().clear();
         self.team_memory.abandon();
     }
 }
@@ -86,6 +90,7 @@ impl Team {
             team_memory,
             wait_config,
             part,
+            resting: Mutex::default(),
         }
     }
 
@@ -179,53 +184,92 @@ impl Team {
     }
 
     /// Runs `body` as every rank of this process, each on a thread of its own, and returns the results by rank.
-    /// Afterwards no rank of this process can be joined any more.
+    /// It can be called again: the ranks go on where they were, and no rank of this process can be joined any more.
+    ///
+    /// A rank whose `body` returns while others of this process wait for it has left them, and they fail. Ranks of other
+    /// processes wait for the next run, or until this process drops the team.
     ///
     /// # Panics
     ///
     /// With the panic of the first rank that panicked, after all have ended; if a rank was joined
-    /// before; if the threads cannot be started; if members ended after different operations
+    /// before, or an earlier run has panicked; if the threads cannot be started; if members ended after different operations
     /// without any of them noticing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// for _ in 0..2 {
+    ///     team.run(|member| member.barrier().unwrap());
+    /// }
+    /// assert_eq!(team.progress(1).ended.unwrap().completed, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Vec<R> {
-        let site = Location::caller();
-        let members: Vec<Member> = self
-            .ranks()
-            .into_iter()
-            .map(|rank| match self.join_at(rank, site) {
-                Ok(member) => member,
-                Err(error) => panic!("{error}"),
-            })
-            .collect();
-        std::thread::scope(|scope| {
+        let members = self.members_of_run(Location::caller());
+        let ended: Vec<_> = std::thread::scope(|scope| {
             let body = &body;
-            let threads: Vec<_> = members
-                .into_iter()
-                .map(|mut member| {
-                    std::thread::Builder::new()
-                        .name(format!("rank {}", member.rank()))
-                        .spawn_scoped(scope, move || {
-                            let result = body(&mut member);
-                            (result, member.fingerprint())
-                        })
-                        .expect("cannot start a thread")
-                })
-                .collect();
-            let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-            let (results, fingerprints): (Vec<R>, Vec<OpFingerprint>) = ended
-                .into_iter()
-                .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .unzip();
-            if !self.team_memory.state().is_stopped()
-                && let Some(failure) = self
-                    .team_memory
-                    .state()
-                    .last_difference(&self.ranks(), &fingerprints)
-            {
-                panic!("{failure}");
+            let run = |mut member: Member| {
+                std::thread::Builder::new()
+                    .name(format!("rank {}", member.rank()))
+                    .spawn_scoped(scope, move || {
+                        let result = body(&mut member);
+                        member.rest();
+                        (result, member)
+                    })
+                    .expect("cannot start a thread")
+            };
+            let threads: Vec<_> = members.into_iter().map(run).collect();
+            threads.into_iter().map(|thread| thread.join()).collect()
+        });
+        let (mut results, mut members, mut panics) = (Vec::new(), Vec::new(), Vec::new());
+        for ended in ended {
+            match ended {
+                Ok((result, member)) => {
+                    results.push(result);
+                    members.push(member);
+                }
+                Err(panic) => panics.push(panic),
             }
-            results
-        })
+        }
+        let state = self.team_memory.state();
+        let fingerprints: Vec<OpFingerprint> = members.iter().map(Member::fingerprint).collect();
+        let difference = || state.last_difference(&self.ranks(), &fingerprints);
+        // Members that ended well leave before the panic, since they are not part of it.
+        if let Some(panic) = panics.into_iter().next() {
+            drop(members);
+            std::panic::resume_unwind(panic);
+        }
+        if !state.is_stopped()
+            && let Some(failure) = difference()
+        {
+            drop(members);
+            panic!("{failure}");
+        }
+        *self.resting() = members;
+        results
+    }
+
+    /// The members that rest since the last run, or those of a first one.
+    fn members_of_run(&self, site: &'static Location<'static>) -> Vec<Member> {
+        let rested = std::mem::take(&mut *self.resting());
+        if !rested.is_empty() {
+            rested.iter().for_each(|member| member.resume(site));
+            return rested;
+        }
+        let joined = |rank| match self.join_at(rank, site) {
+            Ok(member) => member,
+            Err(error) => panic!("{error}"),
+        };
+        self.ranks().into_iter().map(joined).collect()
+    }
+
+    fn resting(&self) -> MutexGuard<'_, Vec<Member>> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The value of type `T` that was given as [`OwnPart::kept`], if it was.

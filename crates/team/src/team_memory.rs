@@ -59,7 +59,7 @@ pub struct TeamMemory {
     /// [`Options::begun`].
     begun: [u64; 2],
     /// What the members of this process's ranks had ended when they left.
-    ended: Vec<OnceLock<Ended>>,
+    ended: Vec<Mutex<Option<Ended>>>,
     recording: Option<Arc<Recording>>,
 }
 
@@ -163,6 +163,7 @@ impl TeamMemory {
                     .iter()
                     .map(|rank_segment| rank_segment.lines(SITES).map(CallSiteTable::new))
                     .collect::<Result<_, SegmentError>>()?,
+                owned: owned.to_vec(),
             }),
             false => None,
         };
@@ -195,7 +196,7 @@ impl TeamMemory {
             contexts: Mutex::new(Vec::new()),
             stack_bytes: options.stack_bytes,
             begun: options.begun,
-            ended: (0..n).map(|_| OnceLock::new()).collect(),
+            ended: (0..n).map(|_| Mutex::default()).collect(),
             recording: recording.map(Arc::new),
         };
         let first = team_memory.context(0, &rank_segments)?;
@@ -245,9 +246,14 @@ impl TeamMemory {
         &self.state
     }
 
-    /// Notes what a member had ended that leaves.
-    pub(crate) fn set_ended(&self, rank: usize, ended: Ended) {
-        let _ = self.ended[rank].set(ended);
+    /// Notes what a member had ended that leaves; `None` for one that has come back.
+    pub(crate) fn set_ended(&self, rank: usize, ended: Option<Ended>) {
+        *self.ended_of(rank) = ended;
+    }
+
+    fn ended_of(&self, rank: usize) -> MutexGuard<'_, Option<Ended>> {
+        let ended = &self.ended[rank];
+        ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How far a rank has come.
@@ -256,7 +262,7 @@ impl TeamMemory {
             rank,
             last: self.state.activity(rank),
             lost: self.state.loss(rank),
-            ended: self.ended[rank].get().cloned(),
+            ended: self.ended_of(rank).clone(),
         }
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct CrossProcess {
     pub(crate) site_tables: Vec<CallSiteTable>,
     /// The first failure.
     pub(crate) record: Record,
+    /// Whether each rank belongs to this process.
+    pub(crate) owned: Vec<bool>,
 }
 
 impl CrossProcess {
@@ -200,8 +202,24 @@ impl TeamState {
         } else {
             Presence::Left
         };
+        self.end_with(rank, presence);
+    }
+
+    /// Marks a member as having come to the end of a run, and wakes all members, as for one that leaves.
+    pub(crate) fn rest(&self, rank: usize) {
+        self.end_with(rank, Presence::Resting);
+    }
+
+    fn end_with(&self, rank: usize, presence: Presence) {
         self.histories[rank].set_presence(presence, None);
         self.wake_all();
+    }
+
+    /// Whether a rank belongs to this process.
+    pub(crate) fn is_own(&self, rank: usize) -> bool {
+        self.between
+            .as_ref()
+            .is_none_or(|between| between.owned[rank])
     }
 
     /// How the member of a rank was lost; `None` unless it was.
@@ -209,7 +227,7 @@ impl TeamState {
         match self.histories[rank].presence() {
             Presence::Panicked => Some(Loss::Panicked),
             Presence::Died => Some(Loss::Died),
-            Presence::Absent | Presence::Present | Presence::Left => None,
+            Presence::Absent | Presence::Present | Presence::Left | Presence::Resting => None,
         }
     }
 
@@ -225,7 +243,10 @@ impl TeamState {
         }
         for &rank in ranks {
             let history = &self.histories[rank];
-            if matches!(history.presence(), Presence::Absent | Presence::Present) {
+            if matches!(
+                history.presence(),
+                Presence::Absent | Presence::Present | Presence::Resting
+            ) {
                 history.set_presence(Presence::Died, None);
                 self.fail(Failure::PeerLost {
                     local: self.activity(noticed_by),

@@ -36,6 +36,8 @@ pub enum Presence {
     Panicked = 3,
     /// The member's process has ended without leaving.
     Died = 4,
+    /// The rank has come to the end of a run of its process, and may begin another one.
+    Resting = 5,
 }
 
 /// The number of operations that an operation history remembers, the current one included. One less is safe to
@@ -180,6 +182,7 @@ impl OpHistory {
             1 => Presence::Present,
             2 => Presence::Left,
             4 => Presence::Died,
+            5 => Presence::Resting,
             _ => Presence::Panicked,
         }
     }

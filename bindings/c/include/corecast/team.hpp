@@ -56,8 +56,8 @@ class team {
     return of(next);
   }
 
-  // Runs body(member) as every rank of this process, each on a thread of its own. Throws what the
-  // first body to throw has thrown.
+  // Runs body(member) as every rank of this process, each on a thread of its own, and can be called again. Throws
+  // what the first body to throw has thrown.
   template <class Body>
   void run(Body &&body) {
     struct call {

@@ -1,6 +1,12 @@
 /* What is wrong is said, and nothing crashes, hangs or unwinds. */
 #include "asleep.h"
 
+/* Every operation of a team ends as the one that failed first. */
+static void again(corecast_member_t *member, void *context) {
+  const corecast_status_t *expected = context;
+  CHECK(corecast_barrier(member) == *expected);
+}
+
 static void arguments(void) {
   corecast_team_t *team;
   corecast_builder_t *builder;
@@ -73,6 +79,7 @@ static void arguments(void) {
   REFUSED(corecast_team_pin_here(team, 3, NULL), CORECAST_STATUS_INVALID, "rank 3");
   OK(corecast_team_join(team, 1, &member));
   REFUSED(corecast_team_join(team, 1, &member), CORECAST_STATUS_NOT_JOINED, "joined twice");
+  REFUSED(corecast_team_run(team, again, NULL), CORECAST_STATUS_NOT_JOINED, "by itself");
   OK(corecast_member_free(member));
   OK(corecast_team_free(team));
 }
@@ -193,7 +200,8 @@ static void with_team(size_t size, corecast_body_t body, corecast_status_t expec
   if (status != expected) fprintf(stderr, "%s\n", corecast_error_message());
   CHECK(status == expected);
   CHECK(corecast_team_failure(team) == expected);
-  REFUSED(corecast_team_run(team, body, NULL), CORECAST_STATUS_NOT_JOINED, "runs once");
+  /* What has failed stays so. */
+  CHECK(corecast_team_run(team, again, &expected) == expected);
   OK(corecast_team_free(team));
 }
 

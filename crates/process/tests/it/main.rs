@@ -29,6 +29,7 @@ mod processes;
 mod programs;
 mod recorded;
 mod rendezvous;
+mod runs;
 mod survivors;
 mod sync;
 mod wraps;

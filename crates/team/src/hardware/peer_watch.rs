@@ -158,6 +158,8 @@ impl PeerWatch<'_> {
         let waited = slept;
         match self.state.histories[self.peer].presence() {
             Presence::Left => return Err(lost(Loss::Left)),
+            // The next run of its process begins when this rank, too, has come to the end of this one.
+            Presence::Resting if self.state.is_own(self.peer) => return Err(lost(Loss::Left)),
             Presence::Panicked => return Err(lost(Loss::Panicked)),
             Presence::Died => return Err(lost(Loss::Died)),
             Presence::Absent if slept >= self.state.join_limit => {
@@ -167,7 +169,7 @@ impl PeerWatch<'_> {
                     waited,
                 });
             }
-            Presence::Absent | Presence::Present => {}
+            Presence::Absent | Presence::Present | Presence::Resting => {}
         }
         if self.differs() {
             return Err(self.mismatch());

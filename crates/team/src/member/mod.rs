@@ -20,8 +20,10 @@ use crate::op_tracker::OpTracker;
 use crate::operation::OpFingerprint;
 use crate::progress::Ended;
 use crate::team_memory::TeamMemory;
+use crate::team_state::TeamState;
 use corecast_collectives::Collective;
 use corecast_collectives::barrier;
+use corecast_wire::op_history::Presence;
 use corecast_wire::sync::mutated;
 use corecast_wire::{Fabric, WaitConfig};
 use flight::{ContextSlot, Flight};
@@ -151,6 +153,35 @@ impl Member {
         }
     }
 
+    /// Ends, or ends a run: notes how far this rank has come, and tells the others `by` what.
+    fn end_by(&self, by: impl FnOnce(&TeamState, usize)) {
+        if self.tracker.is_forked() {
+            return;
+        }
+        if let Some(recorder) = self.tracker.recorder() {
+            recorder.end();
+        }
+        let rank = self.rank();
+        self.team_memory.set_ended(rank, Some(self.ended()));
+        by(self.team_memory.state(), rank);
+    }
+
+    /// Comes to the end of a run. No operation may follow before [`resume`](Self::resume).
+    pub(crate) fn rest(&self) {
+        self.end_by(TeamState::rest);
+    }
+
+    /// Begins a further run, which is called at `site`.
+    pub(crate) fn resume(&self, site: &'static Location<'static>) {
+        if let Some(recorder) = self.tracker.recorder() {
+            recorder.resume();
+        }
+        let rank = self.rank();
+        self.team_memory.set_ended(rank, None);
+        let history = &self.team_memory.state().histories[rank];
+        history.set_presence(Presence::Present, Some(site));
+    }
+
     /// Begins an operation: enters it in the history that members which wait for this rank read.
     #[inline(always)]
     fn begin(
@@ -245,16 +276,6 @@ impl Drop for Amid<'_> {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        if self.tracker.is_forked() {
-            return;
-        }
-        if let Some(recorder) = self.tracker.recorder() {
-            recorder.end();
-        }
-        let call = &self.context.fabric.call;
-        let ended = self.ended();
-        self.team_memory.set_ended(call.rank, ended);
-        call.state
-            .leave(call.rank, corecast_wire::sync::panicking());
+        self.end_by(|state, rank| state.leave(rank, corecast_wire::sync::panicking()));
     }
 }

@@ -76,6 +76,7 @@ fn presence_is_told() {
         Presence::Left,
         Presence::Panicked,
         Presence::Died,
+        Presence::Resting,
     ] {
         history.set_presence(presence, Some(Location::caller()));
         assert_eq!(history.presence(), presence);

@@ -1,0 +1,110 @@
+//! A team that runs several times.
+
+use corecast_collectives::Plans;
+use corecast_collectives::operator::Sum;
+use corecast_plan::Pattern;
+use corecast_process::{Address, ProcessGroup};
+use corecast_team::{Failure, Loss, Options, Team};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::channel;
+use std::thread;
+
+fn plans(n: usize) -> Plans {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap()
+}
+
+#[test]
+fn ranks_go_on_where_they_were() {
+    let team = Team::new(plans(3)).unwrap();
+    for run in 0..3 {
+        let sums = team.run(|member| {
+            let mut data = vec![member.rank() as u64 + run; 700];
+            let mut later = [value(run)];
+            let requested = member.overlap(|flight| flight.allreduce(&mut later, &Sum)?.wait());
+            requested.unwrap().unwrap();
+            member.allreduce(&mut data, Sum).unwrap();
+            (later[0], data[699])
+        });
+        assert_eq!(sums, [(3 * value(run), 3 + 3 * run); 3]);
+        for rank in 0..3 {
+            assert!(!team.is_joined(rank));
+            assert_eq!(team.progress(rank).ended.unwrap().completed, 2 * (run + 1));
+        }
+    }
+    assert!(team.join(0).is_err());
+}
+
+fn value(run: u64) -> u64 {
+    run * 100 + 7
+}
+
+#[test]
+fn whoever_ends_a_later_run_early_has_left_the_others() {
+    let team = Team::new(plans(2)).unwrap();
+    team.run(|member| member.barrier().unwrap());
+    let ended = team.run(|member| match member.rank() {
+        0 => Ok(()),
+        _ => member.barrier(),
+    });
+    let Err(Failure::PeerLost { remote, how, .. }) = &ended[1] else {
+        panic!("{:?}", ended[1]);
+    };
+    assert_eq!((remote.rank, how), (0, &Loss::Left));
+    // A team that has failed stays so.
+    assert_eq!(
+        team.run(|member| member.barrier()),
+        [ended[1].clone(), ended[1].clone()]
+    );
+}
+
+#[test]
+fn after_a_panic_there_is_no_other_run() {
+    let team = Team::new(plans(2)).unwrap();
+    let run = || team.run(|member| assert_ne!(member.rank(), 1));
+    assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+    assert_eq!(team.progress(0).lost, None);
+    assert_eq!(team.progress(1).lost, Some(Loss::Panicked));
+    let said = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    let said = said.downcast::<String>().unwrap();
+    assert!(said.contains("joined twice"), "{said}");
+}
+
+/// One process rests between two runs while the other waits for it, and is told when it leaves.
+#[test]
+fn processes_wait_for_the_next_run_and_not_for_one_that_cannot_come() {
+    let name = format!("runs-{}", std::process::id());
+    let enter = || -> Team {
+        let address = Address::Name(name.clone());
+        let plans = || Ok::<_, std::fmt::Error>(plans(2));
+        ProcessGroup::enter(&address, 2, &[None], plans, &Options::default()).unwrap()
+    };
+    let (about_to_wait, waits) = channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let team = enter();
+            let first = team.run(|member| member.barrier());
+            assert_eq!(first, [Ok(())]);
+            for run in 0..2 {
+                waits.recv().unwrap();
+                // The other rank is about to wait for this one, which rests.
+                thread::yield_now();
+                if run == 0 {
+                    assert_eq!(team.run(|member| member.barrier()), [Ok(())]);
+                }
+            }
+        });
+        let team = enter();
+        assert_eq!(team.run(|member| member.barrier()), [Ok(())]);
+        let ended = team.run(|member| {
+            about_to_wait.send(()).unwrap();
+            member.barrier()?;
+            about_to_wait.send(()).unwrap();
+            member.barrier()
+        });
+        let Err(Failure::PeerLost { how, .. }) = &ended[0] else {
+            panic!("{ended:?}");
+        };
+        assert_eq!(how, &Loss::Left);
+    });
+}
