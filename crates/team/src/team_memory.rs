@@ -24,7 +24,7 @@ use corecast_collectives::{MESH_RANKS_MAX, edges};
 use corecast_wire::fork::ForkDetector;
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue::Backend;
-use corecast_wire::sync::{Mutex, MutexGuard, panicking};
+use corecast_wire::sync::{Mutex, MutexGuard, model_failed, panicking};
 use corecast_wire::{
     FenceKind, Line, LineRef, Parker, Placement, Segment, SegmentError, WaitConfig, fence_kind,
     stream,
@@ -323,7 +323,7 @@ impl TeamMemory {
 
     /// Marks the ranks that are not joined as having left, so that members that wait for them fail.
     pub(crate) fn abandon(&self) {
-        if corecast_wire::fork::forked_since(&self.fork_detector) {
+        if corecast_wire::fork::forked_since(&self.fork_detector) || model_failed() {
             return;
         }
         let abandoned: Vec<usize> = match self.waiting().first_mut() {

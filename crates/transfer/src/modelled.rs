@@ -8,6 +8,12 @@ type Word = dyn Fn(u64) -> Option<u64>;
 /// A process whose memory this one may read, word by word.
 pub struct Process(Box<Word>);
 
+// SAFETY: the threads of a model take turns on one thread of the system, and the model checks each access to what the
+// function reads.
+unsafe impl Send for Process {}
+// SAFETY: as above.
+unsafe impl Sync for Process {}
+
 impl std::fmt::Debug for Process {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Process")

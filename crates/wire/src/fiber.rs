@@ -281,5 +281,5 @@ impl FiberSlot {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -14,7 +14,7 @@ mod local_fd;
 
 pub use local_fd::{LocalFd, without_forks};
 
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{Ordering, StaticU32};
 use std::sync::OnceLock;
 
 /// A stamp of the process in which something was made.
@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ForkDetector {
-    word: &'static AtomicU32,
+    word: &'static StaticU32,
     number: u32,
 }
 
@@ -46,13 +46,13 @@ pub fn forked_since(fork_detector: &ForkDetector) -> bool {
 impl ForkDetector {
     /// A stamp of this process.
     pub fn now() -> Self {
-        static WORD: OnceLock<&'static AtomicU32> = OnceLock::new();
+        static WORD: OnceLock<&'static StaticU32> = OnceLock::new();
         Self::of(WORD.get_or_init(|| wiped().unwrap_or_else(handled)))
     }
 
-    fn of(word: &'static AtomicU32) -> Self {
+    fn of(word: &'static StaticU32) -> Self {
         /// Children inherit this counter, so none takes a number of its parent.
-        static LAST: AtomicU32 = AtomicU32::new(0);
+        static LAST: StaticU32 = StaticU32::new(0);
         // All accesses are Relaxed: these are numbers, which publish nothing.
         let mut number = word.load(Ordering::Relaxed);
         if number == 0 {
@@ -67,7 +67,7 @@ impl ForkDetector {
 }
 
 /// A word that the kernel clears in children. Never unmapped: stamps are copied freely.
-fn wiped() -> Option<&'static AtomicU32> {
+fn wiped() -> Option<&'static StaticU32> {
     let bytes = rustix::param::page_size();
     // SAFETY: a new mapping at an address of the kernel's choice.
     let page = unsafe {
@@ -91,12 +91,12 @@ fn wiped() -> Option<&'static AtomicU32> {
     }
     // SAFETY: page-aligned, zeroed (a valid atomic integer), mapped for ever, and accessed by
     // atomic operations alone.
-    Some(unsafe { &*page.cast::<AtomicU32>() })
+    Some(unsafe { &*page.cast::<StaticU32>() })
 }
 
 /// A word that the C library's handler clears in children.
-fn handled() -> &'static AtomicU32 {
-    static WORD: AtomicU32 = AtomicU32::new(0);
+fn handled() -> &'static StaticU32 {
+    static WORD: StaticU32 = StaticU32::new(0);
     extern "C" fn in_child() {
         // Relaxed: the child has one thread.
         WORD.store(0, Ordering::Relaxed);
@@ -109,5 +109,5 @@ fn handled() -> &'static AtomicU32 {
     &WORD
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

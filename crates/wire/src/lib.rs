@@ -20,10 +20,8 @@ mod counter_barrier;
 pub mod ending;
 pub mod fabric;
 pub mod fence;
-#[cfg(not(loom))]
 pub mod fiber;
 mod flag;
-#[cfg(not(loom))]
 pub mod fork;
 mod futex;
 pub mod hardware_wait;
@@ -33,7 +31,6 @@ pub mod microbench;
 pub mod op_history;
 pub mod park;
 pub mod phase_barrier;
-#[cfg(not(loom))]
 mod poll_clock;
 pub mod queue;
 #[cfg(not(loom))]

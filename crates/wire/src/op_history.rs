@@ -104,14 +104,14 @@ impl OpHistory {
         // Release: synchronises with the Acquire in `now`. It publishes the page, and also that
         // every message of earlier operations has been sent.
         let word = u64::from(entry.what) << 32 | u64::from(entry.seq);
-        self.entry.store(word, Ordering::Release);
+        self.entry.store(word, order::tell());
     }
 
     /// The operation that the owner entered last. Any rank may call this.
     #[inline]
     pub fn now(&self) -> Entry {
         // Acquire: synchronises with the Release in `enter`.
-        let word = self.entry.load(Ordering::Acquire);
+        let word = self.entry.load(order::ask());
         Entry {
             seq: word as u32,
             what: (word >> 32) as u32,
@@ -129,8 +129,8 @@ impl OpHistory {
         let page = seq as usize % HISTORY_LEN;
         // Acquire: synchronises with the Release in `enter`, so that the look below comes after
         // and finds at least the word that preceded what was read.
-        let site = self.sites[page].0.load(Ordering::Acquire);
-        let what = self.whats[page].load(Ordering::Acquire);
+        let site = self.sites[page].0.load(order::recall());
+        let what = self.whats[page].load(order::recall());
         let safe = (self.now().seq.wrapping_sub(seq) as usize) < HISTORY_LEN - 1;
         (safe && site != 0).then_some((Entry { seq, what }, site))
     }
@@ -139,27 +139,27 @@ impl OpHistory {
     /// one: it cancels, or waits for long and has others in flight. Only the owner calls this.
     pub fn note_ended(&self, seq: u32) {
         // Release: synchronises with the Acquire in `has_ended`: every message of the operation has been sent.
-        self.ended.store(ENDED | u64::from(seq), Ordering::Release);
+        self.ended.store(ENDED | u64::from(seq), order::tell());
     }
 
     /// Whether the owner has noted that it has ended operation number `seq`. Any rank may call this.
     pub fn has_ended(&self, seq: u32) -> bool {
         // Acquire: synchronises with the Release in `note_ended`.
-        self.ended.load(Ordering::Acquire) == ENDED | u64::from(seq)
+        self.ended.load(order::ask()) == ENDED | u64::from(seq)
     }
 
     /// Notes that the owner rests: it waits for long, and all that it has given so far can be seen. Only the owner calls this.
     pub fn rest(&self) {
         // Relaxed: nobody else writes it. Release: synchronises with the Acquire in `rests`.
         let rests = self.rests.load(Ordering::Relaxed);
-        self.rests.store(rests.wrapping_add(1), Ordering::Release);
+        self.rests.store(rests.wrapping_add(1), order::tell());
     }
 
     /// How often the owner has rested; the number wraps around. Who reads a higher one than before sees all that the owner
     /// gave before it read the lower one. Any rank may call this.
     pub fn rests(&self) -> u32 {
         // Acquire: synchronises with the Release in `rest`.
-        self.rests.load(Ordering::Acquire)
+        self.rests.load(order::ask())
     }
 
     /// Records whether the rank has a member and, if `site` is given, the call site where the member joined or
@@ -171,13 +171,13 @@ impl OpHistory {
         }
         // Release: synchronises with the Acquire in `presence`: what a member sent before it left is visible to a
         // reader that sees that it left.
-        self.presence.store(presence as u32, Ordering::Release);
+        self.presence.store(presence as u32, order::tell());
     }
 
     /// Whether the rank has a member.
     pub fn presence(&self) -> Presence {
         // Acquire: synchronises with the Release in `set_presence`.
-        match self.presence.load(Ordering::Acquire) {
+        match self.presence.load(order::ask()) {
             0 => Presence::Absent,
             1 => Presence::Present,
             2 => Presence::Left,

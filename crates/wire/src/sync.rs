@@ -29,6 +29,19 @@ pub use loom::cell::UnsafeCell;
 
 #[cfg(loom)]
 pub use loom::thread::yield_now;
+
+/// Whether a model has failed and unwinds: drops must not touch its atomics and locks any more. `false` outside of models.
+#[inline(always)]
+pub fn model_failed() -> bool {
+    cfg!(loom) && std::thread::panicking()
+}
+
+/// A word of the process, which outlives a model and belongs to no protocol: models use the ordinary atomic.
+#[cfg(not(loom))]
+pub(crate) use AtomicU32 as StaticU32;
+#[cfg(loom)]
+pub(crate) use core::sync::atomic::AtomicU32 as StaticU32;
+
 /// Returns a number that no earlier call in this process returned. No protocol relies on the order of the calls, so
 /// models use the same ordinary atomic.
 pub fn fresh_name() -> u64 {
@@ -41,14 +54,18 @@ pub fn fresh_name() -> u64 {
 #[cfg(not(any(loom, corecast_simulated)))]
 pub use std::thread::yield_now;
 
-/// Locks, clock and process of ordinary builds.
+/// Clock and process of ordinary builds.
 #[cfg(not(corecast_simulated))]
 pub use std::{
     process::id as process_id,
-    sync::{Mutex, MutexGuard},
     thread::{panicking, sleep},
     time::Instant,
 };
+
+#[cfg(loom)]
+pub use loom::sync::{Mutex, MutexGuard};
+#[cfg(not(any(loom, corecast_simulated)))]
+pub use std::sync::{Mutex, MutexGuard};
 
 /// `UnsafeCell` with loom's interface: access only through closures over raw pointers.
 #[cfg(not(loom))]
@@ -140,8 +157,22 @@ pub mod order {
         total = Acquire, TotalRelaxed
     }
     role! {
-        /// An operation history's store of a call site. Partner: its load in `OpHistory::entry_at`.
+        /// An operation history's store of what an operation is and where it was called. Partner: [`recall`].
         note = Release, NoteRelaxed
+    }
+    role! {
+        /// A reader's load of what an operation is and where it was called: it then finds at least the number that
+        /// preceded these in an operation history. Partner: [`note`].
+        recall = Acquire, RecallRelaxed
+    }
+    role! {
+        /// An operation history's store that says how far its owner has come: the number of an operation, an end, a rest,
+        /// whether it is there. All that the owner gave before is visible to a reader. Partner: [`ask`].
+        tell = Release, TellRelaxed
+    }
+    role! {
+        /// The load by which a rank learns how far another one has come. Partner: [`tell`].
+        ask = Acquire, AskRelaxed
     }
     role! {
         /// A lender's store of a descriptor's number: the data come first. Partner: [`accept`].

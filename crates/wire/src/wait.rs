@@ -32,7 +32,6 @@ use crate::fence::{FenceKind, fence_kind};
 use crate::hardware_wait::HardwareWait;
 use crate::hardware_wait::Monitored;
 use crate::park::Parker;
-#[cfg(not(loom))]
 pub use crate::poll_clock::PollClock;
 use crate::segment::LineRef;
 pub use crate::wait_config::{WaitConfig, WaitCosts};
@@ -467,6 +466,9 @@ impl WaitStrategy {
         watch: W,
         look: &mut impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
+        if crate::fiber::is_inside() {
+            return suspend_until(watch, look);
+        }
         self.sleep(token, watch, look, || Duration::ZERO)
     }
 
@@ -518,7 +520,6 @@ fn poll<T>(ticks: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
 }
 
 /// A wait on a fiber: the thread does other things between two looks.
-#[cfg(not(loom))]
 #[cold]
 #[inline(never)]
 fn suspend_until<T, W: Watch>(

@@ -11,6 +11,8 @@ mod broadcast_ring;
 mod check;
 #[path = "loom/counter_barrier.rs"]
 mod counter_barrier;
+#[path = "loom/op_history.rs"]
+mod op_history;
 #[path = "loom/phase_barrier.rs"]
 mod phase_barrier;
 #[path = "loom/stop.rs"]
@@ -18,7 +20,6 @@ mod stop;
 
 use check::check;
 use corecast_wire::mutant::Mutant;
-use corecast_wire::op_history::{Entry, OpHistory};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
 use corecast_wire::{
@@ -362,37 +363,4 @@ fn news_of_a_death_wake_whom_the_dead_one_did_not() {
         sleeper.wait(1, || (news.seq() >= 1).then_some(()));
         other.join().unwrap();
     });
-}
-
-/// An operation history gives the call site of the operation that it names, or none.
-#[test]
-fn a_history_never_mixes_entries() {
-    let sites = [site_a(), site_b()];
-    check(
-        "operation history",
-        None,
-        &[Mutant::NoteRelaxed],
-        move || {
-            let history: LineRef<OpHistory> = Segment::one(None).unwrap();
-            let reader = history.clone();
-            let other = thread::spawn(move || {
-                if let Some((entry, site)) = reader.read_at(1) {
-                    assert_eq!((entry.what, site), (1, sites[0]));
-                }
-            });
-            for seq in 1..=3 {
-                history.enter(Entry { seq, what: seq }, sites[(seq / 2 % 2) as usize]);
-            }
-            other.join().unwrap();
-        },
-    );
-}
-
-#[track_caller]
-fn site_a() -> &'static std::panic::Location<'static> {
-    std::panic::Location::caller()
-}
-
-fn site_b() -> &'static std::panic::Location<'static> {
-    site_a()
 }

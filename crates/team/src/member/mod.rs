@@ -24,7 +24,7 @@ use crate::team_state::TeamState;
 use corecast_collectives::Collective;
 use corecast_collectives::barrier;
 use corecast_wire::op_history::Presence;
-use corecast_wire::sync::mutated;
+use corecast_wire::sync::{model_failed, mutated};
 use corecast_wire::{Fabric, WaitConfig};
 use flight::{ContextSlot, Flight};
 use std::panic::Location;
@@ -155,7 +155,7 @@ impl Member {
 
     /// Ends, or ends a run: notes how far this rank has come, and tells the others `by` what.
     fn end_by(&self, by: impl FnOnce(&TeamState, usize)) {
-        if self.tracker.is_forked() {
+        if self.tracker.is_forked() || model_failed() {
             return;
         }
         if let Some(recorder) = self.tracker.recorder() {
@@ -268,7 +268,7 @@ impl Amid<'_> {
 impl Drop for Amid<'_> {
     #[cold]
     fn drop(&mut self) {
-        if !self.0.tracker.is_forked() && !mutated!(PanicBlockingUntold) {
+        if !self.0.tracker.is_forked() && !mutated!(PanicBlockingUntold) && !model_failed() {
             self.0.context.fabric.call.lost_in_panic();
         }
     }

@@ -17,7 +17,7 @@ use corecast_wire::arch::cycles;
 use corecast_wire::fiber::{self, Fibers, Look, Stacks};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::park::ANY;
-use corecast_wire::sync::{mutated, panicking};
+use corecast_wire::sync::{model_failed, mutated, panicking};
 use corecast_wire::wait::{PollClock, Watch};
 use corecast_wire::{SegmentError, WaitStrategy};
 use std::cell::{Cell, RefCell};
@@ -154,7 +154,7 @@ impl Member {
         struct Lost<'a>(&'a TeamState, usize, ForkDetector);
         impl Drop for Lost<'_> {
             fn drop(&mut self) {
-                if panicking() && !forked_since(&self.2) {
+                if panicking() && !forked_since(&self.2) && !model_failed() {
                     self.0.leave(self.1, true);
                 }
             }
@@ -192,7 +192,7 @@ struct Unwound<'a>(&'a ContextSlot);
 impl Drop for Unwound<'_> {
     fn drop(&mut self) {
         let Self(place) = self;
-        if mutated!(PanicInFlightUntold) {
+        if mutated!(PanicInFlightUntold) || model_failed() {
             return;
         }
         let context = place.context.borrow();

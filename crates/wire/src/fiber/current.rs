@@ -36,22 +36,29 @@ impl Current {
     }
 }
 
+#[cfg(not(loom))]
 thread_local! {
     /// The fiber that runs on this thread, if one does.
     static CURRENT: Cell<*const Current> = const { Cell::new(std::ptr::null()) };
 }
 
+#[cfg(loom)]
+loom::thread_local! {
+    /// The fiber that runs on this thread of a model, if one does.
+    static CURRENT: Cell<*const Current> = Cell::new(std::ptr::null());
+}
+
 /// Whether the caller runs on a fiber.
 #[inline]
 pub fn is_inside() -> bool {
-    !CURRENT.get().is_null()
+    !CURRENT.with(Cell::get).is_null()
 }
 
 /// On a fiber: goes back to the thread, and returns once a call of [`resume`](super::Fibers::resume) has found that
 /// `ready` returns true. `ready` runs on the thread's own stack and must not be re-entered. Elsewhere: returns at
 /// once and does not call `ready`. Returns whether the caller runs on a fiber.
 pub fn suspend_until(mut ready: impl FnMut(Look) -> bool) -> bool {
-    let current = CURRENT.get();
+    let current = CURRENT.with(Cell::get);
     if current.is_null() {
         return false;
     }
@@ -73,13 +80,14 @@ pub(super) struct Restore(*const Current);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        CURRENT.set(self.0);
+        CURRENT.with(|current| current.set(self.0));
     }
 }
 
 /// Makes `fiber` the current one, or none, until the result is dropped. The caller keeps the fiber until then.
 pub(super) fn set(fiber: Option<&Current>) -> Restore {
-    Restore(CURRENT.replace(fiber.map_or(std::ptr::null(), std::ptr::from_ref)))
+    let fiber = fiber.map_or(std::ptr::null(), std::ptr::from_ref);
+    Restore(CURRENT.with(|current| current.replace(fiber)))
 }
 
 /// Leaves the fiber that runs for a task that runs instead, until the result is dropped.

@@ -28,7 +28,7 @@ fn in_child(mut body: impl FnMut() -> bool) -> bool {
 }
 
 #[track_caller]
-fn told_apart(word: &'static AtomicU32) {
+fn told_apart(word: &'static StaticU32) {
     let fork_detector = ForkDetector::of(word);
     assert!(!forked_since(&fork_detector) && !forked_since(&ForkDetector::of(word)));
     assert!(in_child(|| {

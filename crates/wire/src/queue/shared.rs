@@ -66,7 +66,7 @@ impl crate::wait::Watch for PeerGone<'_> {
 /// Marks an end as gone and wakes the other one.
 pub(super) fn leave(gone: &AtomicU32, other: &LineRef<Line<Parker>>, fence: crate::FenceKind) {
     // A model that has failed unwinds out of a scheduler that can take no more steps.
-    if cfg!(loom) && std::thread::panicking() {
+    if crate::sync::model_failed() {
         return;
     }
     // Release: pairs with the Acquire in `PeerGone`.

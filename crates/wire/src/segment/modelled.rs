@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex};
 pub struct Segment {
     bytes: usize,
     pub(super) kept: Mutex<Vec<Kept>>,
+    /// The segment that this is a part of, and the offset of its next lines there.
+    pub(super) whole: Option<(Arc<Segment>, Mutex<usize>)>,
 }
 
 /// Lines, and the offset and type by which they were asked for, if any.
@@ -30,7 +32,22 @@ impl Segment {
     pub fn new(bytes: usize, _node: Option<u32>) -> Result<Arc<Self>, SegmentError> {
         Ok(Arc::new(Self {
             bytes,
-            kept: Mutex::default(),
+            ..Self::default()
+        }))
+    }
+
+    /// A part of this segment. Whoever asks for the same part, and then for lines of the same types in the same order, gets
+    /// the same lines: so a process of a model meets the others.
+    pub fn part(
+        self: &Arc<Self>,
+        offset: usize,
+        bytes: usize,
+        _node: Option<u32>,
+    ) -> Result<Arc<Self>, SegmentError> {
+        Ok(Arc::new(Self {
+            bytes,
+            whole: Some((Arc::clone(self), Mutex::new(offset))),
+            ..Self::default()
         }))
     }
 
@@ -54,14 +71,14 @@ impl Segment {
         self.bytes
     }
 
-    /// Always `true`, because the views of a model do not overlap.
+    /// Whether no process of the model but one writes here: `false` in a part.
     pub fn keep_for_addresses(&self) -> bool {
-        true
+        self.whole.is_none()
     }
 
-    /// Always `false`, because a model has no other processes.
+    /// Whether processes of the model share it, by its parts.
     pub fn is_shared(&self) -> bool {
-        false
+        self.whole.is_some()
     }
 
     /// Does nothing, because a model has no NUMA nodes.

@@ -10,7 +10,14 @@ use std::sync::Arc;
 impl Segment {
     /// The next `count` lines, all in their default state.
     pub fn lines<T: Lines>(self: &Arc<Self>, count: usize) -> Result<LineSlice<T>, SegmentError> {
-        Ok(self.keep(None, count))
+        let Some((whole, next)) = &self.whole else {
+            return Ok(self.keep(None, count));
+        };
+        let mut next = next.lock().unwrap();
+        let offset = *next;
+        // Lines without any have a place of their own, too.
+        *next += count.max(1);
+        whole.at(offset, count)
     }
 
     /// The `count` lines of this type at this offset. The first call makes them, and later calls

@@ -69,6 +69,12 @@ pub enum Mutant {
     LeaversUnawaited,
     /// An operation history's call site is noted without release.
     NoteRelaxed,
+    /// An operation history's call site is read without acquire.
+    RecallRelaxed,
+    /// A rank tells without release how far it has come.
+    TellRelaxed,
+    /// A rank learns without acquire how far another one has come.
+    AskRelaxed,
     /// A sleeper does not fence between announcing itself and its last look. A lender that revokes does not fence
     /// either.
     NoHeavyFence,
