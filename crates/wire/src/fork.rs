@@ -68,6 +68,10 @@ impl ForkDetector {
 
 /// A word that the kernel clears in children. Never unmapped: stamps are copied freely.
 fn wiped() -> Option<&'static StaticU32> {
+    // Miri knows neither the advice nor forks.
+    if cfg!(miri) {
+        return None;
+    }
     let bytes = rustix::param::page_size();
     // SAFETY: a new mapping at an address of the kernel's choice.
     let page = unsafe {
@@ -102,10 +106,12 @@ fn handled() -> &'static StaticU32 {
         WORD.store(0, Ordering::Relaxed);
     }
     static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: the handler does one atomic store, which is safe at any point of a fork.
-        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-    });
+    if !cfg!(miri) {
+        ONCE.call_once(|| {
+            // SAFETY: the handler does one atomic store, which is safe at any point of a fork.
+            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        });
+    }
     &WORD
 }
 

@@ -88,6 +88,7 @@ mod tests {
 
     /// A thread that asks for too many takes no lines from another one, and does not let it have lines twice.
     #[test]
+    #[cfg_attr(miri, ignore = "8192 pairs of lines take long there")]
     fn refused_lines_do_not_disturb_others() {
         let segment = Segment::new(1 << 20, None).unwrap();
         let (begun, done) = (AtomicU32::new(0), AtomicU32::new(0));
@@ -134,6 +135,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "it knows no NUMA nodes")]
     fn placement_on_node_0_is_granted_or_explained() {
         let segment = Segment::new(4096, Some(0)).unwrap();
         match segment.placement() {
@@ -144,6 +146,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "it knows no NUMA nodes")]
     fn a_node_that_does_not_exist_is_explained() {
         for node in [900, 5000] {
             let segment = Segment::new(4096, Some(node)).unwrap();
@@ -186,6 +189,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "its heap is no mapping")]
     fn what_is_reserved_takes_no_memory_until_it_is_written() {
         // Resident KiB of this mapping alone, because another test may take memory meanwhile.
         let resident = |address: usize| {

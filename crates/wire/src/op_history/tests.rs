@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Operations that the owner enters.
+const OPERATIONS: u32 = if cfg!(miri) { 200 } else { 199_999 };
+
 #[test]
 fn sites_belong_to_their_entries_while_the_owner_runs_on() {
     let here = Location::caller();
@@ -11,14 +14,14 @@ fn sites_belong_to_their_entries_while_the_owner_runs_on() {
     let writer = {
         let history = history.clone();
         std::thread::spawn(move || {
-            for seq in 1..200_000u32 {
+            for seq in 1..=OPERATIONS {
                 let site = if seq % 3 == 0 { here } else { elsewhere };
                 history.enter(Entry { seq, what: seq ^ 5 }, site);
             }
         })
     };
     let mut last = 0;
-    while last < 199_999 {
+    while last < OPERATIONS {
         let now = history.now();
         assert!(now.seq >= last);
         last = now.seq;
@@ -32,7 +35,7 @@ fn sites_belong_to_their_entries_while_the_owner_runs_on() {
         }
     }
     writer.join().unwrap();
-    let oldest = 199_999 - (HISTORY_LEN as u32 - 2);
+    let oldest = OPERATIONS - (HISTORY_LEN as u32 - 2);
     assert!(history.read_at(oldest).is_some() && history.read_at(oldest - 1).is_none());
 }
 
@@ -86,6 +89,10 @@ fn presence_is_told() {
 
 /// Words that overlap an operation history could hold any address.
 #[test]
+#[cfg_attr(
+    miri,
+    ignore = "it does not know words of two sizes in one place, which only a stranger writes"
+)]
 fn addresses_that_anybody_could_write_are_not_followed() {
     let segment = crate::Segment::new(4096, None).unwrap();
     let words = segment.at::<crate::Words>(0, 1).unwrap();

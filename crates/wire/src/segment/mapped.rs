@@ -86,15 +86,17 @@ impl Segment {
     /// ```
     pub fn reserve(bytes: usize) -> Result<Arc<Self>, SegmentError> {
         let segment = Self::private(bytes, libc::MAP_NORESERVE)?;
-        // SAFETY: our own mapping; the advice changes no contents. A kernel without huge pages
-        // refuses it, and has no need of it.
-        unsafe {
-            libc::madvise(
-                segment.base.as_ptr().cast(),
-                segment.bytes,
-                libc::MADV_NOHUGEPAGE,
-            )
-        };
+        if !cfg!(miri) {
+            // SAFETY: our own mapping; the advice changes no contents. A kernel without huge pages
+            // refuses it, and has no need of it.
+            unsafe {
+                libc::madvise(
+                    segment.base.as_ptr().cast(),
+                    segment.bytes,
+                    libc::MADV_NOHUGEPAGE,
+                )
+            };
+        }
         Ok(Arc::new(segment))
     }
 
@@ -118,22 +120,19 @@ impl Segment {
             let source = std::io::ErrorKind::OutOfMemory.into();
             return Err(SegmentError::Map { bytes, source });
         }
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, file, 0) };
-        if base == libc::MAP_FAILED {
+        let Some(base) = memory::map(bytes, flags, file) else {
             let source = std::io::Error::last_os_error();
             return Err(SegmentError::Map { bytes, source });
-        }
+        };
         #[cfg(corecast_simulated)]
         if file >= 0 {
             // SAFETY: the caller has the descriptor open for this call.
             let file = unsafe { std::os::fd::BorrowedFd::borrow_raw(file) };
             let inode = rustix::fs::fstat(file).map_or(0, |stat| stat.st_ino);
-            crate::simulated::mapped(base.addr(), bytes, inode);
+            crate::simulated::mapped(base.as_ptr().addr(), bytes, inode);
         }
         Ok(Self {
-            base: NonNull::new(base.cast::<u8>()).expect("mmap returned null"),
+            base,
             bytes,
             used: AtomicU64::new(0),
             purpose: AtomicU32::new(UNDECIDED),
@@ -319,9 +318,8 @@ impl Drop for Segment {
         }
         #[cfg(corecast_simulated)]
         crate::simulated::unmapped(self.base.as_ptr().addr());
-        // SAFETY: the mapping of `map`, unmapped once; every `LineSlice` into it held an Arc.
-        let done = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
-        debug_assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+        // SAFETY: the memory of `map`, unmapped once; every `LineSlice` into it held an Arc.
+        unsafe { memory::unmap(self.base, self.bytes) };
     }
 }
 
@@ -331,4 +329,58 @@ pub(super) fn pages(bytes: usize) -> Option<usize> {
         .max(1)
         .checked_next_multiple_of(rustix::param::page_size())?;
     (bytes <= isize::MAX as usize).then_some(bytes)
+}
+
+/// The memory of segments: mappings.
+#[cfg(not(miri))]
+mod memory {
+    use std::ptr::NonNull;
+
+    /// Maps `bytes`, a multiple of the page size. After `None` the system's last error says why.
+    pub(super) fn map(bytes: usize, flags: libc::c_int, file: libc::c_int) -> Option<NonNull<u8>> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, file, 0) };
+        (base != libc::MAP_FAILED)
+            .then(|| NonNull::new(base.cast::<u8>()).expect("mmap returned null"))
+    }
+
+    /// Unmaps what [`map`] has mapped.
+    ///
+    /// # Safety
+    ///
+    /// - `base` and `bytes` are those of one `map`, which was not unmapped before.
+    /// - Nobody accesses the memory any more.
+    pub(super) unsafe fn unmap(base: NonNull<u8>, bytes: usize) {
+        // SAFETY: as the caller promises.
+        let done = unsafe { libc::munmap(base.as_ptr().cast(), bytes) };
+        debug_assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+    }
+}
+
+/// The memory of segments under Miri: the heap, as there are neither advice nor files to map.
+#[cfg(miri)]
+mod memory {
+    use std::alloc::{Layout, alloc_zeroed, dealloc};
+    use std::ptr::NonNull;
+
+    fn layout(bytes: usize) -> Layout {
+        Layout::from_size_align(bytes, rustix::param::page_size()).expect("pages fit")
+    }
+
+    /// Allocates `bytes`; `None` for memory of a file.
+    pub(super) fn map(bytes: usize, _flags: libc::c_int, file: libc::c_int) -> Option<NonNull<u8>> {
+        // SAFETY: a segment has at least one page.
+        (file < 0).then(|| NonNull::new(unsafe { alloc_zeroed(layout(bytes)) }))?
+    }
+
+    /// Frees what [`map`] has allocated.
+    ///
+    /// # Safety
+    ///
+    /// As of the other one.
+    pub(super) unsafe fn unmap(base: NonNull<u8>, bytes: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { dealloc(base.as_ptr(), layout(bytes)) };
+    }
 }
