@@ -18,6 +18,7 @@ use corecast_wire::fork::LocalFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
@@ -337,7 +338,9 @@ fn ask(
             let agrees = |(requested, &rank): (&Option<u32>, &u32)| {
                 rank < size && requested.is_none_or(|requested| requested == rank)
             };
-            if ranks.len() == hello.ranks.len() && hello.ranks.iter().zip(&ranks).all(agrees) {
+            let agrees = hello.ranks.iter().zip(&ranks).all(agrees);
+            let distinct: BTreeSet<u32> = ranks.iter().copied().collect();
+            if [ranks.len(), distinct.len()] == [hello.ranks.len(); 2] && agrees {
                 return Ok(Some(Entered {
                     fd,
                     ranks,

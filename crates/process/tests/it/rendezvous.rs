@@ -2,9 +2,10 @@
 //! killed.
 
 use crate::own_process::{WATCHDOG, by_itself, eventually};
-use corecast_process::{Address, Entered, Hello, RendezvousError, enter};
+use corecast_process::{Address, Entered, Hello, RendezvousError, VERSION, enter};
 use corecast_wire::{Flag, Segment};
-use std::io::Read;
+use std::io::{IoSlice, Read};
+use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -252,6 +253,34 @@ fn garbage_and_silence_neither_stop_nor_end_the_server() {
         assert!(!file.exists());
         eventually("all descriptors are closed", || descriptors() <= before);
     });
+}
+
+#[test]
+fn a_stranger_who_gives_a_rank_twice_is_not_believed() {
+    use rustix::net::*;
+    let (address, file) = path();
+    let listener = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    bind(&listener, &SocketAddrUnix::new(&file).unwrap()).unwrap();
+    listen(&listener, 1).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let client = accept(&listener).unwrap();
+            let (_, len) = recv(&client, &mut [0; 64][..], RecvFlags::empty()).unwrap();
+            assert!(len > 0);
+            let words = [VERSION, 0, 2, 1, 1].map(u32::to_le_bytes).concat();
+            let answer = [&b"Corecast"[..], &words].concat();
+            let (_, memory) = Segment::shared(4096).unwrap();
+            let memory = [memory.as_fd()];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut control = SendAncillaryBuffer::new(&mut space);
+            control.push(SendAncillaryMessage::ScmRights(&memory));
+            let answer = [IoSlice::new(&answer)];
+            sendmsg(&client, &answer, &mut control, SendFlags::empty()).unwrap();
+        });
+        let error = join(&address, 3, &[None, None]).unwrap_err();
+        assert!(matches!(error, RendezvousError::Stranger { .. }), "{error}");
+    });
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]
