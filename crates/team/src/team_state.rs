@@ -89,9 +89,7 @@ impl TeamState {
     #[cold]
     fn stopped_by(&self, stop: Stop, rank: usize, seq: u32) -> Result<(), Failure> {
         match stop.meaning() {
-            Stopped::Failed => Err(self
-                .failure()
-                .expect("the failure comes before the stop word")),
+            Stopped::Failed => Err(self.told(self.failure_guard())),
             // Sequence numbers wrap around.
             Stopped::From(first)
                 if seq.wrapping_sub(first) as i32 >= -i32::from(mutated!(CancelTooEarly)) =>
@@ -130,12 +128,21 @@ impl TeamState {
     }
 
     pub(crate) fn failure(&self) -> Option<Failure> {
-        let mut kept = self.failure_guard();
-        if kept.is_none() && self.has_failed() {
-            let told = self.between.as_ref().and_then(CrossProcess::told);
-            *kept = Some(told.unwrap_or_else(|| self.unreadable()));
+        let kept = self.failure_guard();
+        match kept.is_some() || self.has_failed() {
+            true => Some(self.told(kept)),
+            false => None,
         }
-        kept.clone()
+    }
+
+    /// The first failure, which the stop word tells of: another process may have changed that word since, so it does not
+    /// count any more.
+    fn told(&self, mut kept: MutexGuard<'_, Option<Failure>>) -> Failure {
+        let read = || {
+            let told = self.between.as_ref().and_then(CrossProcess::told);
+            told.unwrap_or_else(|| self.unreadable())
+        };
+        kept.get_or_insert_with(read).clone()
     }
 
     /// The failure where the record cannot be read: its writer has died while it wrote, and whoever set the stop word

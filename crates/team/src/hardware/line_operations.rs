@@ -110,8 +110,10 @@ impl Hardware {
         if (tag, len) != (self.fingerprint.tag(), payload.len()) {
             return Err(self.unexpected(peer, payload.len(), Received { len, tag }));
         }
-        self.lines.reads[line].reader.take(payload);
-        Ok(())
+        match self.lines.reads[line].reader.take(payload) {
+            true => Ok(()),
+            false => Err(self.corrupt(peer)),
+        }
     }
 
     #[inline(always)]

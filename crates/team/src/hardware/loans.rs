@@ -238,7 +238,7 @@ impl Hardware {
     }
 
     #[cold]
-    fn corrupt(&self, peer: usize) -> Failure {
+    pub(super) fn corrupt(&self, peer: usize) -> Failure {
         self.call.fail(self.call.watch(peer).corrupt())
     }
 

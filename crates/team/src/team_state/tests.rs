@@ -146,3 +146,16 @@ fn differences_are_found_where_numbers_wrap_around() {
         );
     }
 }
+
+/// Another process takes the stop word back while this one reads what has happened.
+#[test]
+fn a_stop_word_that_changes_again_is_a_failure_all_the_same() {
+    let [a, _] = two_processes();
+    let word = StopWord::default();
+    word.fail();
+    let stop = word.look().unwrap();
+    assert!(!a.is_stopped());
+    let failure = a.stopped_by(stop, 0, 9).unwrap_err();
+    assert!(matches!(failure, Failure::Corrupt { .. }), "{failure}");
+    assert_eq!(a.failure(), Some(failure));
+}

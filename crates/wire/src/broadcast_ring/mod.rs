@@ -113,10 +113,10 @@ pub struct Parts {
 /// for reader in &mut readers {
 ///     let mut payload = [0; 7];
 ///     assert_eq!(reader.look().map(|noticed| noticed.tag), Some(7));
-///     reader.take(&mut payload);
+///     assert!(reader.take(&mut payload));
 ///     assert_eq!(&payload, b"for all");
 ///     let mut long = [0; 300];
-///     reader.take(&mut long);
+///     assert!(reader.take(&mut long));
 ///     assert_eq!(long, [1; 300]);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())

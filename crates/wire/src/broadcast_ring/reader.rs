@@ -83,28 +83,32 @@ impl Reader {
     }
 
     /// Copies the first bytes of the next published message to `payload`, and goes on to the message after
-    /// it.
+    /// it. Returns whether that message is there. One that was [seen](Self::look) is, unless another process has
+    /// overwritten it since; then nothing is copied.
     ///
     /// # Panics
     ///
-    /// If the next published message is not there, or `payload` is longer than any message.
+    /// If the message is there and `payload` is longer than any message.
     ///
     /// # Cost
     ///
     /// One line read, and one per 64 bytes beyond 56; one written per half lap.
     #[inline(always)]
-    pub fn take(&mut self, payload: &mut [u8]) {
-        assert!(self.header().is_some(), "there is no next post");
+    #[must_use = "false means that another process has corrupted the ring"]
+    pub fn take(&mut self, payload: &mut [u8]) -> bool {
+        if self.header().is_none() {
+            return false;
+        }
         let next = self.read + 1;
         let (payload, rest) = payload.split_at_mut(payload.len().min(RING_PAYLOAD_BYTES));
         if !rest.is_empty() {
-            // SAFETY: the slot is full (Invariant 2, asserted), which publishes its body, and not given back
+            // SAFETY: the slot is full (Invariant 2, looked at), which publishes its body, and not given back
             // by this reader, so the writer does not touch it (Invariant 1).
             unsafe { body::read(self.ring.body(next), rest) };
         }
         let len = payload.len();
         let slot = self.ring.slot(next);
-        // SAFETY: the slot is full (Invariant 2, asserted) and not given back by this reader, so the
+        // SAFETY: the slot is full (Invariant 2, looked at) and not given back by this reader, so the
         // writer does not touch it (Invariant 1) and others only read; it holds at least `len` bytes,
         // initialised since the segment was mapped; the caller's bytes cannot overlap it.
         slot.payload.with(|from| unsafe {
@@ -114,6 +118,7 @@ impl Reader {
         if self.read >= self.give_back_at {
             self.give_back();
         }
+        true
     }
 
     #[inline(never)]

@@ -56,7 +56,7 @@ fn every_reader_gets_every_message_however_anybody_waits() {
                             let expected = payload(number);
                             assert_eq!((seen.tag, seen.len), (number, expected.len()));
                             let mut found = vec![0; seen.len];
-                            reader.take(&mut found);
+                            assert!(reader.take(&mut found));
                             assert_eq!(found, expected);
                         }
                     });
@@ -81,7 +81,7 @@ fn a_writer_has_room_for_a_lap_before_anybody_reads_and_not_for_more() {
     for reader in [0, 1] {
         for _ in 0..RING_SLOTS / 2 {
             assert_eq!(writer.holder(), Some(reader));
-            ends[reader].0.take(&mut []);
+            assert!(ends[reader].0.take(&mut []));
         }
     }
     assert_eq!(writer.holder(), None);
@@ -112,7 +112,7 @@ fn numbers_of_messages_wrap_around() {
                     let found = reader.look().unwrap();
                     assert_eq!((found.len, found.tag), (expected.len(), number));
                     let mut bytes = vec![0; found.len];
-                    reader.take(&mut bytes);
+                    assert!(reader.take(&mut bytes));
                     assert_eq!(bytes, expected);
                 }
                 assert_eq!(reader.look(), None);
@@ -130,7 +130,7 @@ fn nonsense_in_the_lines_stays_nonsense() {
     let mut writer = parts.writer(&[bell()], fence_kind());
     let mut reader = parts.reader(0, &bell(), fence_kind());
     let words: Arc<Segment> = memory.clone();
-    let word = words.at::<crate::Words>(0, 1).unwrap();
+    let word = words.at::<crate::Words>(0, 2).unwrap();
     let mut rng = fastrand::Rng::with_seed(1);
     for _ in 0..1000 {
         word[0].set(8, rng.u64(..));
@@ -153,7 +153,12 @@ fn nonsense_in_the_lines_stays_nonsense() {
     let taken = std::panic::AssertUnwindSafe(|| reader.take(&mut beyond));
     assert!(std::panic::catch_unwind(taken).is_err());
     let mut all = vec![0; longest];
-    reader.take(&mut all);
+    assert!(reader.take(&mut all));
+    // Overwritten between the look and the copy.
+    word[1].set(0, 2 << 40 | 5 << 16 | 1);
+    assert!(reader.look().is_some());
+    word[1].set(0, 3 << 40);
+    assert!(!reader.take(&mut [7]) && reader.look().is_none());
     // A reader that says that it has read what was never published frees no more than there is.
     parts.read[0].raise(u64::MAX);
     (0..100).for_each(|_| writer.publish(1, &[1]));

@@ -48,7 +48,7 @@ fn take(reader: &mut Reader, expected: u32) {
         reader.look().map(|noticed| (noticed.tag, noticed.len)),
         Some((expected, LONG))
     );
-    reader.take(&mut payload);
+    assert!(reader.take(&mut payload));
     assert_eq!(payload, [expected as u8; LONG]);
 }
 
