@@ -75,6 +75,12 @@ fn main() {
     }
     for seed in 0..60 {
         write("planner", &format!("seed-{seed}"), &noise(seed));
+        // The first byte says what is run.
+        for (target, kinds) in [("c_interface", 8), ("rendezvous", 3), ("lines", 4)] {
+            let kind = (seed % kinds) as u8;
+            let bytes = [vec![kind], noise(seed)].concat();
+            write(target, &format!("seed-{seed}"), &bytes);
+        }
     }
 }
 
@@ -205,7 +211,7 @@ fn profiles() -> Vec<String> {
     all
 }
 
-/// Bytes for a case of the planner: some random, some all alike, so that ties are among them.
+/// Bytes for a case: some random, some all alike, so that ties are among them.
 fn noise(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let length = 24 + 8 * seed as usize;

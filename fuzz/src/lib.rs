@@ -1,30 +1,39 @@
 //! What the fuzzer calls: each function takes any bytes, and panics when Corecast is wrong.
 //!
 //! The same functions replay the corpus in a plain test, without the fuzzer.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod c_interface;
 mod case;
 mod grouped;
+mod lines;
 #[path = "../../crates/plan/tests/it/common/optima.rs"]
 mod optima;
 mod planner;
 mod proofs;
 mod readers;
+mod rendezvous;
 mod repairs;
 mod searches;
 
+pub use c_interface::c_interface;
+pub use lines::lines;
 pub use planner::planner;
 pub use readers::{machine_file, profile, words};
+pub use rendezvous::rendezvous;
 
 /// A function that takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// All targets by the name of their folder in the corpus.
-pub const TARGETS: [(&str, Target); 4] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("machine_file", machine_file),
     ("words", words),
     ("profile", profile),
     ("planner", planner),
+    ("c_interface", c_interface),
+    ("rendezvous", rendezvous),
+    ("lines", lines),
 ];
 
 /// Runs a target on each file that the command line names, as the fuzzer's own binaries do.
