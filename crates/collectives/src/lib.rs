@@ -7,6 +7,7 @@
 //! | [`barrier`] … [`scan`] | a folder per collective, a file per algorithm; `algorithm.rs` holds entries and the choice, `mod.rs` runs them |
 //! | [`preferences`] | algorithms that were asked for, by length and by name |
 //! | [`plans`], [`layout`], [`context`] | the plans of a team, the shared lines that they need and what each rank does, and the context in which one operation runs |
+//! | [`one_line`] | algorithms in CLa's four primitives, which a team can run beside its collectives |
 //! | [`operator`], [`combine`] | operators on elements, and how an algorithm sees an operator |
 //!
 //! Each collective has `start`, which chooses an algorithm and runs it, and `run`, which runs a given one. The
@@ -30,6 +31,7 @@ mod edges;
 pub mod gather;
 pub mod groups;
 pub mod layout;
+pub mod one_line;
 pub mod operator;
 mod packages;
 mod part_lengths;

@@ -8,6 +8,7 @@
 //!   queues, and a coroutine per rank.
 //! - [`fabric`] lays out the lines of a team on that machine, and predicts the time of a call.
 //! - [`measured`] fits a simulated machine to measured messages.
+//! - [`lines`] runs algorithms in CLa's four primitives on that machine.
 //! - [`symbolic`] records what an algorithm does to which line, and finds bounds of its time.
 //!
 //! docs/simulator.md and docs/symbolic.md describe the methods, docs/validation.md compares the predictions with
@@ -17,6 +18,7 @@
 pub mod drive;
 pub mod engine;
 pub mod fabric;
+pub mod lines;
 pub mod machine;
 pub mod measured;
 pub mod memory;

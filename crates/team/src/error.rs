@@ -37,6 +37,11 @@ pub enum TeamError {
     /// No queue can have this number of slots.
     #[error("a queue has a power of two of slots, at least 2; {0} were asked for")]
     Slots(usize),
+    /// The team has several processes.
+    #[error(
+        "lines of an algorithm lie in the memory of one process: make them for a team whose ranks are all threads of it"
+    )]
+    LinesOfProcesses,
 }
 
 /// Why a rank could not be joined.

@@ -51,7 +51,7 @@ pub use corecast_collectives::{
 };
 pub use error::{JoinError, TeamError};
 pub use failure::{Failure, Loss, RankActivity, Site};
-pub use hardware::Hardware;
+pub use hardware::{Hardware, MemberLines, TeamLines};
 pub use member::{Await, Member, Overlap, OverlapError, Request, Synchrony, UnknownSynchrony};
 pub use operation::Operation;
 pub use options::{DEPTH_MAX, Options};

@@ -2,6 +2,7 @@
 
 use crate::error::{JoinError, TeamError};
 use crate::failure::Failure;
+use crate::hardware::TeamLines;
 use crate::member::Member;
 use crate::operation::OpFingerprint;
 use crate::options::Options;
@@ -10,6 +11,7 @@ use crate::recording::Recording;
 use crate::team_memory::TeamMemory;
 use crate::transfer_path::{TransferPath, TransferPaths};
 use corecast_collectives::Plans;
+use corecast_wire::cache_lines::LineSet;
 use corecast_wire::op_history::Presence;
 use corecast_wire::sync::{Mutex, MutexGuard};
 use corecast_wire::{Placement, WaitConfig};
@@ -147,6 +149,31 @@ impl Team {
     /// If `rank` is outside of the team.
     pub fn placement(&self, rank: usize) -> &Placement {
         self.team_memory.placement(rank)
+    }
+
+    /// Memory for the lines of an algorithm in CLa's primitives, which members run by
+    /// [`Member::on_lines`](crate::Member::on_lines). Each line lies with the rank that polls it first, on its NUMA node
+    /// if that is known. A team can have the lines of several algorithms.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError::LinesOfProcesses`]; [`TeamError::Segment`] if there is no memory.
+    ///
+    /// # Panics
+    ///
+    /// If the lines are for another number of ranks than the team has.
+    ///
+    /// # Cost
+    ///
+    /// 128 bytes for each line, and some system calls for each NUMA node. Make them before they are used.
+    ///
+    /// # Examples
+    ///
+    /// See [`Member::on_lines`](crate::Member::on_lines).
+    pub fn lines(&self, lines: &LineSet) -> Result<TeamLines, TeamError> {
+        let (given, size) = (lines.ranks(), self.size());
+        assert_eq!(given, size, "lines for {given} ranks in a team of {size}");
+        self.team_memory.lines(lines)
     }
 
     /// Joins as `rank` and returns its member. Each rank can be joined once.

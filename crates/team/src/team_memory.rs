@@ -11,6 +11,7 @@ pub use sizes::shared_bytes;
 use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
 use crate::error::TeamError;
+use crate::hardware::TeamLines;
 use crate::options::Options;
 use crate::progress::{Ended, Progress};
 use crate::record::{RECORD_LINES, Record};
@@ -21,6 +22,7 @@ use corecast_collectives::groups::Groups;
 use corecast_collectives::layout::{Layout, RankSchedule};
 use corecast_collectives::plans::Plans;
 use corecast_collectives::{MESH_RANKS_MAX, edges};
+use corecast_wire::cache_lines::LineSet;
 use corecast_wire::fork::ForkDetector;
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue::Backend;
@@ -263,6 +265,14 @@ impl TeamMemory {
             last: self.state.activity(rank),
             lost: self.state.loss(rank),
             ended: self.ended_of(rank).clone(),
+        }
+    }
+
+    /// Memory for the lines of an algorithm; see [`Team::lines`](crate::Team::lines).
+    pub(crate) fn lines(&self, lines: &LineSet) -> Result<TeamLines, TeamError> {
+        match self.memory {
+            MemoryKind::Private => Ok(TeamLines::new(lines, &self.state, &self.nodes)?),
+            MemoryKind::Shared(..) => Err(TeamError::LinesOfProcesses),
         }
     }
 

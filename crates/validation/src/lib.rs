@@ -1,13 +1,12 @@
 //! Compares Corecast's predictions with published and measured results.
 //!
 //! Nothing in the workspace depends on this crate. Its program writes docs/validation.md, and its tests hold the
-//! figures of the papers. It has what only these need: algorithms as the papers print them, their tables, and
-//! programs that the papers measured.
+//! figures of the papers. It has what only these need: the tables of the papers, and programs that they measured.
 //!
 //! - [`sections`] has a file for each section of docs/validation.md.
 //! - [`document`] puts the sections together.
 //! - [`tables`] are the costs of lines that Ramos and Hoefler measured on two machines.
-//! - [`primitives`] are the operations in which they write algorithms; [`published`] are those algorithms.
+//! - [`published`] are the graphs of the algorithms that they write in their primitives.
 //! - [`replay`](replay::replay) runs the graph of such an algorithm on a simulated machine.
 //! - [`choose`] finds the parameters and trees that the symbolic model says are best, and writes docs/choices.md.
 //! - [`streams`] are the farm and the map with which Mencagli and others measured home-forwarding.
@@ -15,7 +14,6 @@
 
 pub mod choose;
 pub mod document;
-pub mod primitives;
 pub mod published;
 pub mod replay;
 pub mod sections;

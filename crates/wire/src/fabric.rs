@@ -11,7 +11,7 @@
 //! These lines join two ranks. Lines that a group shares are made with the fabric, and a rank knows each of them by a
 //! number: `publish` is a `write` of a line that several poll, `read` the `wait` and `copy` of each of them; `add` is
 //! an `add` to a line that many add to, `collect` the `wait` of the one that reads it, and `arrive_and_wait` both, by
-//! all.
+//! all. The four primitives themselves are [`CacheLines`](crate::cache_lines::CacheLines).
 
 use std::ops::Range;
 

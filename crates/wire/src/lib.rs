@@ -16,6 +16,7 @@ compile_error!("corecast-wire runs on Linux only: it parks on futexes and fences
 
 pub mod arch;
 pub mod broadcast_ring;
+pub mod cache_lines;
 mod counter_barrier;
 pub mod ending;
 pub mod fabric;

@@ -144,7 +144,7 @@ pub mod order {
     }
     role! {
         /// An addition to an arrival counter: everything before it is visible to a reader of the sum. Partner:
-        /// [`total`].
+        /// [`total`]; of an addition to a shared line, [`see`].
         count = Release, CountRelaxed
     }
     role! {
@@ -201,12 +201,12 @@ pub mod order {
         regain = Acquire, RegainRelaxed
     }
     role! {
-        /// A flag's store, or that of a failure in a stop word: everything before it is visible to a reader of the
-        /// value. Partner: [`see`].
+        /// A flag's store, that of a shared line's value, or that of a failure in a stop word: everything before it is
+        /// visible to a reader of the value. Partner: [`see`].
         raise = Release, RaiseRelaxed
     }
     role! {
-        /// The load of a flag or of a stop word. Partner: [`raise`].
+        /// The load of a flag, of a shared line's value or of a stop word. Partners: [`raise`], [`count`].
         see = Acquire, SeeRelaxed
     }
     role! {

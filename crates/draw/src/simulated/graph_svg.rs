@@ -26,15 +26,15 @@ const WIDTH: f64 = 144.0;
 /// ```
 /// use corecast_draw::simulated::graph_svg;
 /// use corecast_model::Place;
-/// use corecast_sim::symbolic::{Analysis, LineKind, CostRules, Recorder, Placement};
+/// use corecast_sim::symbolic::{Analysis, CostRules, Placement, record_lines};
+/// use corecast_wire::cache_lines::{CacheLines, LineSet};
 ///
-/// let recorder = Recorder::new(2);
-/// let flag = recorder.line("flag", LineKind::Flag, 1);
-/// recorder.run(|rank| match rank {
-///     0 => recorder.write(0, flag),
-///     _ => recorder.wait(1, flag, 1),
+/// let mut lines = LineSet::new(2);
+/// let flag = lines.flag("flag", 0, 1);
+/// let graph = record_lines(&lines, |rank| match rank.rank() {
+///     0 => Ok(rank.write(flag, 1)),
+///     _ => rank.wait(flag, 1),
 /// })?;
-/// let graph = recorder.into_graph();
 /// let machine = corecast_model::synthetic("core:2")?;
 /// let places = machine.machine().pus.iter().map(Place::from).collect();
 /// let placement = Placement::of_model(machine.costs(), places);

@@ -3,7 +3,8 @@
 //! Ranks take turns, so acts come in an order in which they can have happened. Where a line is found depends on the
 //! ranks that have touched it before. The ranks of a crowd add in any order; the analysis decides in which.
 
-use super::graph::{Act, FoundAt, Graph, GraphLine, LineKind, Op, Touch};
+use super::graph::{Act, FoundAt, Graph, GraphLine, Op, Touch};
+use corecast_wire::cache_lines::LineKind;
 use std::collections::{HashMap, HashSet};
 
 /// The history of one line.
@@ -48,11 +49,16 @@ impl ActRecord {
         if let Some(&line) = self.by_name.get(&name) {
             return line;
         }
-        let line = self.lines.len();
-        self.by_name.insert(name.clone(), line);
+        let line = self.new_line(name.clone(), kind, home);
+        self.by_name.insert(name, line);
+        line
+    }
+
+    /// A new line, also if there is one of that name.
+    pub(super) fn new_line(&mut self, name: String, kind: LineKind, home: usize) -> usize {
         self.lines.push(GraphLine { name, kind, home });
         self.states.push(LineHistory::default());
-        line
+        self.lines.len() - 1
     }
 
     /// How often a line was written or added to.

@@ -17,13 +17,13 @@
 //! much as reading, as in the paper (§5.2). Flow control of queues and broadcast rings is not recorded, because no
 //! operation waits for it by itself.
 
-use super::graph::LineKind;
 use super::recorder::{Recorder, Stuck};
 use super::steps::{BufferPart, StepKind};
 use super::traffic::{Parcel, Parcels, Traffic};
 use crate::drive::Bytes;
 use corecast_collectives::groups::{Group, Groups};
 use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
+use corecast_wire::cache_lines::LineKind;
 use corecast_wire::queue::body_lines_for;
 use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
 use corecast_wire::{Fabric, LINE_BYTES};

@@ -11,6 +11,7 @@
 //! | E4 | a wait, and a write of the same line in another stage that it can steal | [`Graph::e4`] |
 
 use super::steps::FabricStep;
+use corecast_wire::cache_lines::LineKind;
 use std::fmt;
 
 /// An operation of a rank on a line: one of CLa's primitives.
@@ -24,19 +25,6 @@ pub enum Op {
     Write,
     /// `cl_add`: adds a value, read from a line if there is one.
     Add,
-}
-
-/// What a line is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineKind {
-    /// One rank writes it, one polls it.
-    Flag,
-    /// One rank writes it, several poll it.
-    BroadcastRing,
-    /// Several ranks add to it, one polls it.
-    ArrivalCounter,
-    /// Data of one rank: in its cache when the operation begins, never polled (§2.5).
-    Data,
 }
 
 /// A line, or several that are always used together.

@@ -14,11 +14,12 @@
 //!
 //! Ranks that poll a line in another stage (edges E4) steal it, too.
 
-use super::graph::{Act, FoundAt, Graph, LineKind, Op};
+use super::graph::{Act, FoundAt, Graph, Op};
 use super::least::ActTimes;
 use super::price::Priced;
 use super::rules::{Polls, Stealing};
 use super::together::Together;
+use corecast_wire::cache_lines::LineKind;
 
 /// Facts of all acts that do not depend on paths.
 struct ActFacts<'a> {

@@ -8,7 +8,7 @@
 //!
 //! The methodology is that of Ramos and Hoefler, *Cache Line Aware Algorithm Design for Cache-Coherent Architectures*
 //! (CLa, TPDS 2016). The paper translates algorithms by hand; here [`record()`] runs the collectives that run on
-//! hardware, once. A [`Recorder`] takes algorithms in the paper's primitives, copy, wait, write and add.
+//! hardware, once. [`record_lines`] does so with algorithms in the paper's primitives, copy, wait, write and add.
 //! docs/symbolic.md says which of the paper's equations the model reproduces, and where the paper contradicts itself;
 //! [`CostRules`] has the choices that this leaves.
 //!
@@ -23,6 +23,7 @@ mod fabric;
 mod graph;
 mod greatest;
 mod least;
+mod lines;
 mod parts;
 mod placement;
 mod price;
@@ -34,12 +35,14 @@ mod together;
 mod traffic;
 
 pub use analysis::{Analysis, Bounds};
+pub use corecast_wire::cache_lines::LineKind;
 pub use costs::{AccessCosts, Contention, ManyLines};
 pub use fabric::Symbolic;
-pub use graph::{Act, FoundAt, Graph, GraphLine, LineKind, Op, Touch};
+pub use graph::{Act, FoundAt, Graph, GraphLine, Op, Touch};
 pub use least::ActTimes;
+pub use lines::{RecordedLines, record_lines};
 pub use parts::OnParts;
 pub use placement::Placement;
 pub use record::{record, record_job, record_results};
-pub use recorder::{Awaited, Recorder, Stuck};
+pub use recorder::{Awaited, Stuck};
 pub use rules::{AdditionOverlap, CopyTime, CostRules, Crossings, Lying, Polls, Stealing};

@@ -1,8 +1,8 @@
 //! The places of ranks on a machine, and the costs of accesses between them.
 
 use super::costs::{AccessCosts, ManyLines};
-use super::graph::LineKind;
 use corecast_model::{CostModel, Place, Proximity};
+use corecast_wire::cache_lines::LineKind;
 
 /// The cost of each further line of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]

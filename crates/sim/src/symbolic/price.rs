@@ -1,8 +1,9 @@
 //! The cost of one act by rules 1 to 5 (§2.4), independent of the acts before it.
 
-use super::graph::{Act, FoundAt, Graph, LineKind, Op, Touch};
+use super::graph::{Act, FoundAt, Graph, Op, Touch};
 use super::placement::Placement;
 use super::rules::{CopyTime, CostRules, Crossings, Lying};
+use corecast_wire::cache_lines::LineKind;
 
 /// A graph with costs.
 #[derive(Clone, Copy, Debug)]

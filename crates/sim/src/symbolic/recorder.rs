@@ -1,9 +1,10 @@
 //! Records a run: each rank is a fiber, they take turns, and what they do to lines becomes a graph.
 //!
-//! The fabric of [`record`](super::record()) uses the recorder; other primitives can use it, too.
+//! The fabric of [`record`](super::record()) uses the recorder, and so do the primitives of [`record_lines`](super::record_lines).
 
 use super::act_record::ActRecord;
-use super::graph::{Graph, LineKind};
+use super::graph::Graph;
+use corecast_wire::cache_lines::LineKind;
 use corecast_wire::fiber::{self, Look, Stacks};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -18,24 +19,8 @@ thread_local! {
 /// A rank says what it does by [`write`](Self::write), [`add`](Self::add), [`copy`](Self::copy) and
 /// [`wait`](Self::wait), which are the primitives of Ramos and Hoefler (CLa §2.4). It may call them only inside of
 /// [`run`](Self::run).
-///
-/// # Examples
-///
-/// ```
-/// use corecast_sim::symbolic::{LineKind, Op, Recorder};
-///
-/// let recorder = Recorder::new(2);
-/// let flag = recorder.line("flag", LineKind::Flag, 1);
-/// recorder.run(|rank| match rank {
-///     0 => recorder.write(0, flag),
-///     _ => recorder.wait(1, flag, 1),
-/// })?;
-/// let graph = recorder.into_graph();
-/// assert_eq!(graph.acts()[1].op, Op::Wait);
-/// # Ok::<(), corecast_sim::symbolic::Stuck>(())
-/// ```
 #[derive(Debug)]
-pub struct Recorder {
+pub(super) struct Recorder {
     record: RefCell<ActRecord>,
     /// The line that each rank waits for, and the value that it waits for.
     waits: RefCell<Vec<Option<(usize, usize)>>>,
@@ -113,8 +98,7 @@ impl std::error::Error for Stuck {}
 
 impl Recorder {
     /// A recorder for a run of `ranks` ranks, in which nothing has happened yet.
-    #[must_use]
-    pub fn new(ranks: usize) -> Self {
+    pub(super) fn new(ranks: usize) -> Self {
         Self {
             record: RefCell::new(ActRecord::new(ranks)),
             waits: RefCell::new(vec![None; ranks]),
@@ -123,27 +107,37 @@ impl Recorder {
 
     /// The number of the line of this name, which is made if there is none. `home` is the rank that polls it first;
     /// of data, the rank that owns them.
-    pub fn line(&self, name: impl Into<String>, kind: LineKind, home: usize) -> usize {
+    pub(super) fn line(&self, name: impl Into<String>, kind: LineKind, home: usize) -> usize {
         self.record.borrow_mut().line(name.into(), kind, home)
     }
 
+    /// Makes a line, also if there is one of this name.
+    pub(super) fn new_line(&self, name: String, kind: LineKind, home: usize) -> usize {
+        self.record.borrow_mut().new_line(name, kind, home)
+    }
+
+    /// How often a line was written or added to.
+    pub(super) fn changes(&self, line: usize) -> usize {
+        self.record.borrow().value(line)
+    }
+
     /// `cl_write`: `rank` stores the line's next value.
-    pub fn write(&self, rank: usize, line: usize) {
+    pub(super) fn write(&self, rank: usize, line: usize) {
         self.record.borrow_mut().write(rank, line);
     }
 
     /// `cl_add`: `rank` adds to the line, a constant or what it reads from the line `value`.
-    pub fn add(&self, rank: usize, line: usize, value: Option<usize>) {
+    pub(super) fn add(&self, rank: usize, line: usize, value: Option<usize>) {
         self.record.borrow_mut().add(rank, line, value);
     }
 
     /// `cl_copy`: `rank` copies `lines` lines.
-    pub fn copy(&self, rank: usize, from: usize, to: usize, lines: usize) {
+    pub(super) fn copy(&self, rank: usize, from: usize, to: usize, lines: usize) {
         self.record.borrow_mut().copy(rank, from, to, lines);
     }
 
     /// `cl_wait`: `rank` polls the line until it was written or added to `value` times in all.
-    pub fn wait(&self, rank: usize, line: usize, value: usize) {
+    pub(super) fn wait(&self, rank: usize, line: usize, value: usize) {
         let has_come = || self.record.borrow().value(line) >= value;
         if !has_come() {
             self.suspend(rank, (line, value), has_come);
@@ -183,7 +177,7 @@ impl Recorder {
     ///
     /// A stack of 128 KiB for each rank, of which pages are used as needed and which the thread keeps for its next record;
     /// linear in the number of acts.
-    pub fn run(&self, body: impl Fn(usize)) -> Result<(), Stuck> {
+    pub(super) fn run(&self, body: impl Fn(usize)) -> Result<(), Stuck> {
         let ranks = self.waits.borrow().len();
         // Mapping and unmapping them would be half of what a small record takes.
         let mut stacks = KEPT.take();
@@ -223,8 +217,7 @@ impl Recorder {
     }
 
     /// The graph of all that ranks have done.
-    #[must_use]
-    pub fn into_graph(self) -> Graph {
+    pub(super) fn into_graph(self) -> Graph {
         self.record.into_inner().into_graph()
     }
 }

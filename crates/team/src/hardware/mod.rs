@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! fabric.rs             the operations of a fabric: what a collective calls
+//! cache_lines.rs        CLa's primitives: what an algorithm over lines of its own calls
 //! line_operations.rs    at a line that a group shares
 //! loans.rs              how a rank takes what another one lends
 //! nothing_else.rs       what ends a wait for data that came by another transfer path
@@ -14,6 +15,7 @@
 //! lines.rs              a rank's ends of shared lines
 //! ```
 
+mod cache_lines;
 mod call_context;
 mod context_histories;
 mod ends;
@@ -24,6 +26,7 @@ mod loans;
 mod nothing_else;
 mod peer_watch;
 
+pub use cache_lines::{MemberLines, TeamLines};
 pub(crate) use call_context::CallContext;
 pub(crate) use context_histories::ContextHistories;
 pub use ends::Hardware;

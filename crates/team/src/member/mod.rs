@@ -6,6 +6,7 @@ mod element_size;
 mod flight;
 mod in_flight;
 mod moves;
+mod on_lines;
 mod overlap;
 mod reductions;
 mod scans;

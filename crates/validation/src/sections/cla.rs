@@ -139,7 +139,7 @@ that a chain of transfers takes as long as its parts is put in; all that comes f
 
 *T_max* has one interference for each reader; the published one for disseminations has one for each operation
 (Equation 28). *Below that*: at how many thread counts the simulated time is below T_min as published. *Program*: what is
-recorded and run, a figure or section of the paper in its primitives (`crates/validation/src/published.rs`), or an
+recorded and run, a figure or section of the paper in its primitives (`crates/collectives/src/one_line`), or an
 [algorithm](algorithms.md) of Corecast's collectives.
 ";
 

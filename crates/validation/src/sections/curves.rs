@@ -94,7 +94,7 @@ pub struct CurvePoint {
 pub struct AlgorithmCurve {
     /// Its name in the document.
     pub algorithm: &'static str,
-    /// The program that is recorded and run: a figure of the paper in its primitives (`published.rs`), or an algorithm
+    /// The program that is recorded and run: a figure of the paper in its primitives (`one_line`), or an algorithm
     /// of Corecast's collectives.
     pub program: &'static str,
     /// A point for each thread count.

@@ -5,14 +5,14 @@ use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::symbolic::{
-    AdditionOverlap, Analysis, CostRules, FoundAt, Graph, LineKind, Op, Placement, Stuck, record,
-    record_job, record_results,
+    AdditionOverlap, Analysis, CostRules, FoundAt, Graph, Op, Placement, Stuck, record, record_job,
+    record_lines, record_results,
 };
-use corecast_validation::primitives::trace;
 use corecast_validation::published;
 use corecast_validation::published::Sharing;
 use corecast_validation::tables;
 use corecast_wire::Fabric;
+use corecast_wire::cache_lines::{CacheLines, LineSet};
 use std::cell::Cell;
 
 /// All algorithms of all collectives on `n` ranks.
@@ -120,26 +120,23 @@ fn what_comes_early_saves_time() {
         }
     }
     // Rank 3 adds late, when the others have added: what remains is one transfer, and the fetch.
-    let graph = trace(
-        4,
-        |lines| {
-            (
-                lines.line("late", LineKind::Flag, 3),
-                lines.line("tally", LineKind::ArrivalCounter, 0),
-            )
-        },
-        |hand, &(late, counter)| match hand.rank() {
+    let mut lines = LineSet::new(4);
+    let late = lines.flag("late", 0, 3);
+    let counter = lines.counter("tally", &[1, 2, 3], 0);
+    let graph = record_lines(&lines, |hand| {
+        match hand.rank() {
             0 => {
-                hand.write(late);
-                hand.wait(counter, 3);
+                hand.write(late, 1);
+                hand.wait(counter, 3)?;
             }
             3 => {
-                hand.wait(late, 1);
-                hand.add(counter);
+                hand.wait(late, 1)?;
+                hand.add(counter, 1);
             }
-            _ => hand.add(counter),
-        },
-    );
+            _ => hand.add(counter, 1),
+        }
+        Ok(())
+    });
     let (graph, placement) = (graph.unwrap(), tables::sandy_bridge(4));
     let t_min = |rules| Analysis::new(&graph, &placement, rules).bounds().t_min;
     let come = 70.0 + 35.0;
@@ -187,17 +184,16 @@ fn graphs_of_the_figures() {
 
 #[test]
 fn lines_are_found_where_they_are() {
-    let graph = trace(
-        3,
-        |lines| lines.line("l", LineKind::BroadcastRing, 1),
-        |hand, &line| match hand.rank() {
-            0 => {
-                hand.write(line);
-                hand.write(line);
-            }
-            _ => hand.wait(line, 2),
-        },
-    );
+    let mut lines = LineSet::new(3);
+    let line = lines.broadcast("l", 0, &[1, 2]);
+    let graph = record_lines(&lines, |hand| match hand.rank() {
+        0 => {
+            hand.write(line, 1);
+            hand.write(line, 2);
+            Ok(())
+        }
+        _ => hand.wait(line, 2),
+    });
     let graph = graph.unwrap();
     let found = |act: usize| {
         let act = &graph.acts()[act];
@@ -257,15 +253,12 @@ fn a_place_for_each_rank() {
 #[test]
 fn a_copy_in_the_own_cache_costs_one_access_for_each_line() {
     for lines in [1, 3] {
-        let graph = trace(
-            1,
-            |make| {
-                let line = |name: &str| (name.to_owned(), LineKind::Data, 0);
-                let mut of = |(name, kind, home)| make.line(name, kind, home);
-                [of(line("from")), of(line("to"))]
-            },
-            |hand, &[from, to]| hand.copy(from, to, lines),
-        );
+        let mut set = LineSet::new(1);
+        let [from, to] = ["from", "to"].map(|name| set.data(name, 0, lines));
+        let graph = record_lines(&set, |hand| {
+            hand.copy(from, to, lines);
+            Ok(())
+        });
         let (graph, placement) = (graph.unwrap(), tables::sandy_bridge(1));
         let bounds = Analysis::new(&graph, &placement, &CostRules::default()).bounds();
         let expected = 2.3 * lines as f64;

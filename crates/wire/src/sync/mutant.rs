@@ -35,6 +35,8 @@ pub enum Mutant {
     MeetUnseen,
     /// The last member of a counter barrier wakes the first sleeper alone.
     OneMemberWakes,
+    /// A change of a shared line wakes the first of its sleepers alone.
+    OneWaiterWakes,
     /// A descriptor is made without release.
     DescriptorRelaxed,
     /// A descriptor is accepted without acquire.

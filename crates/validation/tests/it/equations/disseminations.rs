@@ -6,9 +6,9 @@ use corecast_collectives::barrier::{
 };
 use corecast_collectives::groups::Groups;
 use corecast_plan::Rounds;
-use corecast_sim::symbolic::{CostRules, Graph, LineKind, Placement, Stealing, record};
-use corecast_validation::primitives::trace;
+use corecast_sim::symbolic::{CostRules, Graph, Placement, Stealing, record, record_lines};
 use corecast_validation::tables;
+use corecast_wire::cache_lines::{CacheLines, LineId, LineSet};
 
 fn barrier(rounds: &Rounds) -> Graph {
     let mut groups = Groups::new(rounds.len());
@@ -196,29 +196,35 @@ fn equation_31_a_root_for_each_package() {
 fn single_use_lines_have_no_edges_e4() {
     let dissemination = |n: usize, single_use: bool| {
         let rounds = n.ilog2() as usize;
-        let traced = trace(
-            n,
-            |lines| -> Vec<Vec<_>> {
-                let name = |rank, round| match single_use {
-                    true => format!("flag {rank} {round}"),
-                    false => format!("flag {rank}"),
-                };
-                let mut line = |rank, round| {
-                    lines.line(name(rank, round), LineKind::BroadcastRing, (rank + 1) % n)
-                };
-                let mut of = |rank| (0..rounds).map(|round| line(rank, round)).collect();
-                (0..n).map(&mut of).collect()
-            },
-            |hand, flags| {
-                let mine = &flags[hand.rank()];
-                for (round, &flag) in mine.iter().enumerate() {
-                    let value = if single_use { 1 } else { round + 1 };
-                    hand.write(flag);
-                    let peer = (hand.rank() + n - (1 << round)) % n;
-                    hand.wait(flags[peer][round], value);
-                }
-            },
-        );
+        let mut lines = LineSet::new(n);
+        let line = |lines: &mut LineSet, rank: usize, round: usize| {
+            lines.broadcast(
+                format!("flag {rank} {round}"),
+                rank,
+                &[(rank + (1 << round)) % n],
+            )
+        };
+        // A flag of a rank that it writes in every round is polled by all that hear from it.
+        let all = |lines: &mut LineSet, rank: usize| {
+            let told: Vec<usize> = (0..rounds).map(|round| (rank + (1 << round)) % n).collect();
+            vec![lines.broadcast(format!("flag {rank}"), rank, &told); rounds]
+        };
+        let mut of = |rank| match single_use {
+            true => (0..rounds)
+                .map(|round| line(&mut lines, rank, round))
+                .collect(),
+            false => all(&mut lines, rank),
+        };
+        let flags: Vec<Vec<LineId>> = (0..n).map(&mut of).collect();
+        let traced = record_lines(&lines, |hand| {
+            for (round, &flag) in flags[hand.rank()].iter().enumerate() {
+                let value = if single_use { 1 } else { round as u64 + 1 };
+                hand.write(flag, value);
+                let peer = (hand.rank() + n - (1 << round)) % n;
+                hand.wait(flags[peer][round], value)?;
+            }
+            Ok(())
+        });
         traced.unwrap()
     };
     for n in [2, 4, 8, 16, 32] {
