@@ -15,6 +15,8 @@ mod counter_barrier;
 mod op_history;
 #[path = "loom/phase_barrier.rs"]
 mod phase_barrier;
+#[path = "loom/shared_line.rs"]
+mod shared_line;
 #[path = "loom/stop.rs"]
 mod stop;
 

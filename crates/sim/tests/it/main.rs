@@ -6,3 +6,4 @@ mod collectives;
 mod consistency;
 mod drive;
 mod engine;
+mod one_line;

@@ -2,15 +2,19 @@
 //! times between the bounds of the symbolic model.
 
 use corecast_collectives::Plans;
-use corecast_plan::Pattern;
+use corecast_collectives::one_line::{ManyToOne, OneLineBroadcast, OneLineReduction, OneToMany};
 use corecast_plan::groups::Grouped;
+use corecast_plan::{Pattern, Tree};
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
+use corecast_sim::lines::run_lines;
 use corecast_sim::machine::{SimMachine, cla as machines};
-use corecast_sim::memory::LineId;
-use corecast_sim::symbolic::{Analysis, CostRules, Graph, record_job};
+use corecast_sim::memory;
+use corecast_sim::symbolic::{Analysis, CostRules, Graph, record_job, record_lines};
+use corecast_validation::published::{self, Sharing};
 use corecast_validation::replay::replay;
 use corecast_validation::sections::curves::{PaperMachine, ROUNDING, curves};
+use corecast_wire::cache_lines::{CacheLines, LineId, LineSet};
 
 fn between_the_bounds(which: PaperMachine, algorithms: usize) {
     let curves = curves(which);
@@ -31,6 +35,99 @@ fn times_on_sandy_bridge_are_between_the_bounds() {
 #[test]
 fn times_on_xeon_phi_are_between_the_bounds() {
     between_the_bounds(PaperMachine::XeonPhi, 13);
+}
+
+/// An algorithm that runs on the machine takes as long as the acts of its graph, which are what the curves run.
+#[test]
+fn a_program_takes_as_long_as_the_acts_of_its_graph() {
+    for which in PaperMachine::ALL {
+        for n in [2, 5, 9, 16] {
+            let machine = which.machine();
+            let packages = which.placement(n).packages();
+            let tree = (1..n).map(|rank| (rank - 1) / 2);
+            let mut children = vec![Vec::new(); n];
+            for (child, parent) in (1..).zip(tree) {
+                children[parent].push(child);
+            }
+            let tree = Tree::from_children(0, children).unwrap();
+            let cores: Vec<usize> = (0..n).collect();
+            let options = RunOptions::default();
+            let same = |graph: &Graph, end: f64, what: &str| {
+                let acts = replay(graph, &machine, &cores, &options).unwrap().end();
+                assert_eq!(acts, end, "{}, {n} ranks, {what}", which.name());
+            };
+            let mut lines = LineSet::new(n);
+            let program = OneLineBroadcast::new(&mut lines, &tree, Some(&packages));
+            let run = run_lines(&lines, &machine, &cores, &options, move |rank| {
+                let Ok(()) = program.run(rank, 1);
+            });
+            let graph = published::broadcast(&tree, Some(&packages));
+            same(&graph, run.unwrap().end(), "broadcast");
+            let mut lines = LineSet::new(n);
+            let program = OneLineReduction::new(&mut lines, &tree, None);
+            let run = run_lines(&lines, &machine, &cores, &options, move |rank| {
+                let Ok(()) = program.run(rank, 1);
+            });
+            same(
+                &published::reduction(&tree, None),
+                run.unwrap().end(),
+                "reduction",
+            );
+            for sharing in [Sharing::SameLine, Sharing::DifferentLines] {
+                let others: Vec<usize> = (1..n).collect();
+                let mut lines = LineSet::new(n);
+                let program = ManyToOne::new(&mut lines, 0, &others, sharing);
+                let run = run_lines(&lines, &machine, &cores, &options, move |rank| {
+                    let Ok(()) = program.run(rank, 1);
+                });
+                let graph = published::many_to_one(n - 1, sharing);
+                same(&graph, run.unwrap().end(), "many to one");
+                let mut lines = LineSet::new(n);
+                let program = OneToMany::new(&mut lines, 0, &others, sharing);
+                let run = run_lines(&lines, &machine, &cores, &options, move |rank| {
+                    let Ok(()) = program.run(rank, 1);
+                });
+                let graph = published::one_to_many(n - 1, sharing);
+                same(&graph, run.unwrap().end(), "one to many");
+            }
+        }
+    }
+}
+
+/// Copies of several lines, also into the own cache, cost as much as in the replay of their graph.
+#[test]
+fn copies_of_many_lines_take_as_long_as_in_a_graph() {
+    let machine = PaperMachine::SandyBridge.machine();
+    for count in [1, 2, 8, 64] {
+        let mut lines = LineSet::new(2);
+        let [own, other, theirs] = [0, 0, 1].map(|home| lines.data("data", home, count));
+        let flag = lines.flag("flag", 1, 0);
+        let graph = record_lines(&lines, |rank| {
+            copies(rank, [own, other, theirs, flag], count)
+        });
+        let options = RunOptions::default();
+        let run = run_lines(&lines, &machine, &[0, 1], &options, move |rank| {
+            let Ok(()) = copies(rank, [own, other, theirs, flag], count);
+        });
+        let acts = replay(&graph.unwrap(), &machine, &[0, 1], &options);
+        assert_eq!(acts.unwrap().end(), run.unwrap().end(), "{count} lines");
+    }
+}
+
+/// Rank 1 copies to lines of rank 0, which copies them on to other lines of its own.
+fn copies<L: CacheLines>(
+    lines: &mut L,
+    [own, other, theirs, flag]: [LineId; 4],
+    count: usize,
+) -> Result<(), L::Error> {
+    if lines.rank() == 1 {
+        lines.copy(theirs, own, count);
+        lines.write(flag, 1);
+        return Ok(());
+    }
+    lines.wait(flag, 1)?;
+    lines.copy(own, other, count);
+    Ok(())
 }
 
 /// The graphs of all algorithms of all collectives on `n` ranks; the first eight are in one package.
@@ -114,7 +211,7 @@ fn loads(
         }
         first
     };
-    let body = move |cpu: &mut Cpu<'_>, &first: &LineId| {
+    let body = move |cpu: &mut Cpu<'_>, &first: &memory::LineId| {
         match lines {
             1 => _ = cpu.load(first),
             _ => cpu.copy(first, lines),
