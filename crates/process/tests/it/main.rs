@@ -18,6 +18,7 @@ mod lines;
 mod lines_killed;
 mod long;
 mod misuse;
+mod one_line;
 mod operators;
 mod oracle;
 mod other_fabric;

@@ -1,7 +1,7 @@
 //! CLa's four primitives on the threads of a team.
 
+use super::call_context::CallContext;
 use super::ends::Hardware;
-use super::line_operations::GroupWatch;
 use crate::failure::Failure;
 use crate::team_state::TeamState;
 use corecast_wire::cache_lines::{
@@ -9,9 +9,11 @@ use corecast_wire::cache_lines::{
 };
 use corecast_wire::park::ANY;
 use corecast_wire::sync::{AtomicU64, Ordering};
+use corecast_wire::wait::Watch;
 use corecast_wire::{Line, Segment, SegmentError};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The lines of an algorithm in the memory of a team, made by [`Team::lines`](crate::Team::lines). They keep their values
 /// from round to round.
@@ -19,8 +21,7 @@ use std::sync::Arc;
 pub struct TeamLines {
     state: Arc<TeamState>,
     lines: Vec<(SharedLine, LineUse)>,
-    /// For each rank the rounds that it has begun.
-    rounds: Box<[Line<AtomicU64>]>,
+    rounds: Box<[Line<Rounds>]>,
 }
 
 impl TeamLines {
@@ -58,12 +59,39 @@ impl TeamLines {
         Arc::ptr_eq(&self.state, state)
     }
 
-    /// Counts a round of a rank.
+    /// Counts a round of a rank, which enters the operation in its history afterwards.
     pub(crate) fn begin_round(&self, rank: usize) -> u64 {
-        // Relaxed: only this rank reads and writes it.
-        let round = self.rounds[rank].load(Ordering::Relaxed) + 1;
-        self.rounds[rank].store(round, Ordering::Relaxed);
+        let rounds = &self.rounds[rank];
+        // Relaxed: only this rank writes it.
+        let round = rounds.begun.load(Ordering::Relaxed) + 1;
+        // Relaxed: `OpHistory::enter` publishes it, for whoever has seen by `OpHistory::now` that the rank is there.
+        rounds.begun.store(round, Ordering::Relaxed);
         round
+    }
+
+    /// Notes that a rank has done its part of the round.
+    pub(crate) fn end_round(&self, rank: usize, round: u64) {
+        // Release: synchronises with the load in `has_ended`: all changes of lines in this round came before.
+        self.rounds[rank].ended.store(round, Ordering::Release);
+    }
+}
+
+/// The rounds of one rank.
+#[derive(Debug, Default)]
+struct Rounds {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl Rounds {
+    fn has_begun(&self, round: u64) -> bool {
+        // Relaxed: ordered by `OpHistory::now`, as `begin_round` says.
+        self.begun.load(Ordering::Relaxed) >= round
+    }
+
+    fn has_ended(&self, round: u64) -> bool {
+        // Acquire: synchronises with the store in `end_round`. The last look of a wait then sees the rank's changes.
+        self.ended.load(Ordering::Acquire) >= round
     }
 }
 
@@ -72,11 +100,16 @@ impl TeamLines {
 pub struct MemberLines<'m> {
     fabric: &'m mut Hardware,
     lines: &'m TeamLines,
+    round: u64,
 }
 
 impl<'m> MemberLines<'m> {
-    pub(crate) fn new(fabric: &'m mut Hardware, lines: &'m TeamLines) -> Self {
-        Self { fabric, lines }
+    pub(crate) fn new(fabric: &'m mut Hardware, lines: &'m TeamLines, round: u64) -> Self {
+        Self {
+            fabric,
+            lines,
+            round,
+        }
     }
 
     #[inline(always)]
@@ -97,17 +130,66 @@ impl<'m> MemberLines<'m> {
         );
         shared
     }
+}
 
-    /// Goes on copying to the bounce buffer until all is copied, or the line has the value.
-    #[cold]
-    #[inline(never)]
-    fn stage_until(&mut self, line: &SharedLine, value: u64, peer: usize) -> Result<(), Failure> {
-        let (endpoint, call) = (&mut self.fabric.endpoint, &self.fabric.call);
-        let watch = || call.watch(peer).staging(true);
-        call.wait_watched(&self.fabric.wait_strategy, ANY, watch, || {
-            endpoint.advance();
-            (!endpoint.is_staging() || line.value() >= value).then_some(())
+/// Watches the ranks that change a line. Each of them may change it or go on independently of the others, so a rank that is
+/// ahead, or has left, is a failure only if it has not ended this round of the algorithm.
+struct WritersWatch<'a> {
+    call: &'a CallContext,
+    writers: &'a [usize],
+    lines: &'a TeamLines,
+    round: u64,
+    /// The writer that the next cheap check looks at (round robin).
+    next: usize,
+}
+
+impl WritersWatch<'_> {
+    /// The failure of a writer that has not ended this round and cannot go on with it.
+    fn check_one(&self, peer: usize, waited: Duration) -> Result<(), Failure> {
+        let (mut watch, rounds) = (self.call.watch(peer), &self.lines.rounds[peer]);
+        if rounds.has_ended(self.round) {
+            return Ok(());
+        }
+        // In the same operation without this round it runs another algorithm or has other lines.
+        let elsewhere = !waited.is_zero() && watch.is_there() && !rounds.has_begun(self.round);
+        let found = match elsewhere {
+            true => Err(watch.mismatch()),
+            false => watch.check(waited),
+        };
+        // It may have ended the round, and gone on, since the first look.
+        found.or_else(|failure| match rounds.has_ended(self.round) {
+            true => Ok(()),
+            false => Err(failure),
         })
+    }
+}
+
+impl Watch for WritersWatch<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
+        let own = self.call.rank;
+        // A short wait looks at one writer at a time, because the lines that it reads are busy.
+        if waited.is_zero() {
+            self.next = (self.next + 1) % self.writers.len();
+            let peer = self.writers[self.next];
+            return match peer == own {
+                true => Ok(()),
+                false => self.check_one(peer, waited),
+            };
+        }
+        let others = || self.writers.iter().copied().filter(|&peer| peer != own);
+        // A wait that ends names a rank that has not reached this operation, if there is one.
+        for there in [false, true] {
+            let mut ranks = others().filter(|&peer| self.call.watch(peer).is_there() == there);
+            ranks.try_for_each(|peer| self.check_one(peer, waited))?;
+        }
+        let ended = |peer: usize| self.lines.rounds[peer].has_ended(self.round);
+        match others().next() {
+            // Nobody will bring the value about: the ranks disagree about the algorithm.
+            Some(first) if others().all(ended) => Err(self.call.watch(first).mismatch()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -134,13 +216,14 @@ impl CacheLines for MemberLines<'_> {
             uses.name,
             uses.waiters
         );
-        if self.fabric.endpoint.is_staging() {
-            self.stage_until(shared, value, uses.writers[0])?;
-        }
+        // Only loans to other processes are copied in the background, and lines are for threads.
+        debug_assert!(!self.fabric.endpoint.is_staging());
         let call = &self.fabric.call;
-        let watch = || GroupWatch {
+        let watch = || WritersWatch {
             call,
-            members: &uses.writers,
+            writers: &uses.writers,
+            lines: self.lines,
+            round: self.round,
             next: 0,
         };
         let look = || (shared.value() >= value).then_some(());

@@ -14,11 +14,11 @@ use std::time::Duration;
 
 /// Watches all members of a group. It looks first at those that have not reached this operation, because a wait that ends
 /// must name one of them.
-pub(super) struct GroupWatch<'a> {
-    pub(super) call: &'a CallContext,
-    pub(super) members: &'a [usize],
+struct GroupWatch<'a> {
+    call: &'a CallContext,
+    members: &'a [usize],
     /// The member that the next cheap check looks at (round robin).
-    pub(super) next: usize,
+    next: usize,
 }
 
 impl Watch for GroupWatch<'_> {

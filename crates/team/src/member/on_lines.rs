@@ -64,11 +64,14 @@ impl Member {
             lines.belong_to(self.team_memory.state()),
             "these lines are those of another team: make them by `lines` of the member's own team"
         );
+        let round = lines.begin_round(self.rank());
         self.begin(kind, root, Location::caller())?;
         let amid = Amid(self);
         let fabric = &mut amid.0.context.fabric;
-        let round = lines.begin_round(fabric.call.rank);
-        let ended = body(&mut MemberLines::new(fabric, lines), round);
+        let ended = body(&mut MemberLines::new(fabric, lines, round), round);
+        if ended.is_ok() {
+            lines.end_round(amid.0.rank(), round);
+        }
         amid.end(ended)
     }
 }

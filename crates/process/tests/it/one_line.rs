@@ -1,0 +1,176 @@
+//! Algorithms in CLa's primitives on threads: waits end with an error when a rank is lost or does something else, sleepers
+//! are woken, and what cannot work is refused.
+
+use crate::own_process::WATCHDOG;
+use corecast_collectives::one_line::{FlatBarrier, OneLineReduction, Sharing};
+use corecast_collectives::{Collective, Plans};
+use corecast_plan::{Pattern, Tree};
+use corecast_process::ProcessGroup;
+use corecast_team::{Failure, Loss, Member, Options, Team, TeamError, TeamLines};
+use corecast_wire::WaitConfig;
+use corecast_wire::cache_lines::{CacheLines, LineSet};
+use std::sync::mpsc;
+
+fn plans(n: usize) -> Plans {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap()
+}
+
+fn barrier(n: usize, sharing: Sharing) -> (LineSet, FlatBarrier) {
+    let mut lines = LineSet::new(n);
+    let barrier = FlatBarrier::new(&mut lines, sharing, sharing);
+    (lines, barrier)
+}
+
+type Ends = Vec<Result<(), Failure>>;
+type Body = fn(&mut Member, &[TeamLines; 2], &FlatBarrier) -> Result<(), Failure>;
+
+/// Runs `body` as a team of three with two equal sets of lines; the test fails instead of hanging.
+fn run(sharing: Sharing, body: Body) -> Ends {
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let team = Team::new(plans(3)).unwrap();
+        let (set, barrier) = barrier(3, sharing);
+        let lines = [(); 2].map(|()| team.lines(&set).unwrap());
+        done.send(team.run(|member| body(member, &lines, &barrier)))
+            .unwrap();
+    });
+    ended.recv_timeout(WATCHDOG).expect("it ends")
+}
+
+fn meet(member: &mut Member, lines: &TeamLines, barrier: &FlatBarrier) -> Result<(), Failure> {
+    member.on_lines(lines, Collective::Barrier, 0, |lines, round| {
+        barrier.run(lines, round)
+    })
+}
+
+const SHARINGS: [Sharing; 2] = [Sharing::SameLine, Sharing::DifferentLines];
+
+#[test]
+fn a_rank_that_leaves_ends_the_waits_of_others() {
+    for sharing in SHARINGS {
+        let ends = run(sharing, |member, [lines, _], barrier| {
+            meet(member, lines, barrier)?;
+            match member.rank() {
+                1 => Ok(()),
+                _ => meet(member, lines, barrier),
+            }
+        });
+        assert_eq!(ends[1], Ok(()), "{sharing:?}");
+        for rank in [0, 2] {
+            let Err(Failure::PeerLost { remote, how, .. }) = &ends[rank] else {
+                panic!("{sharing:?}: {ends:?}");
+            };
+            assert_eq!((remote.rank, *how), (1, Loss::Left), "{sharing:?}");
+        }
+    }
+}
+
+#[test]
+fn a_panic_amid_an_algorithm_is_a_loss() {
+    let ends = run(Sharing::SameLine, |member, [lines, _], barrier| {
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            member.on_lines(lines, Collective::Barrier, 0, |lines, round| {
+                assert_ne!(lines.rank(), 2, "on purpose");
+                barrier.run(lines, round)
+            })
+        }));
+        caught.unwrap_or(Ok(()))
+    });
+    for end in &ends[..2] {
+        assert!(
+            matches!(
+                end,
+                Err(Failure::PeerLost {
+                    how: Loss::Panicked,
+                    ..
+                })
+            ),
+            "{ends:?}"
+        );
+    }
+}
+
+/// All of them are barriers, so that neither history nor fingerprint tells one from another.
+#[test]
+fn ranks_that_do_something_else_are_noticed() {
+    let all: [Body; 3] = [
+        |member, [lines, _], barrier| match member.rank() {
+            1 => member.barrier(),
+            _ => meet(member, lines, barrier),
+        },
+        |member, [lines, other], barrier| {
+            let own = if member.rank() == 1 { other } else { lines };
+            meet(member, own, barrier)
+        },
+        |member, [lines, _], barrier| match member.rank() {
+            1 => member.allreduce_value(1u8, |a, b| a + b).map(drop),
+            _ => meet(member, lines, barrier),
+        },
+    ];
+    for sharing in SHARINGS {
+        for body in all {
+            let ends = run(sharing, body);
+            for end in &ends {
+                let Err(failure @ Failure::Mismatch { .. }) = end else {
+                    panic!("{sharing:?}: {ends:?}");
+                };
+                let said = failure.to_string();
+                assert_eq!(said.matches("one_line.rs:").count(), 2, "{said}");
+            }
+        }
+    }
+}
+
+/// More ranks than hardware threads, none of which spins: each wait is a sleep, and each round wakes all.
+#[test]
+fn sleepers_are_woken_in_every_round() {
+    let options = Options {
+        wait_config: Some(WaitConfig::PARK),
+        ..Options::default()
+    };
+    let team = Team::with_options(plans(4), &options).unwrap();
+    let mut set = LineSet::new(4);
+    let tree = Tree::from_children(0, vec![vec![1, 2], vec![3], vec![], vec![]]).unwrap();
+    let reduction = OneLineReduction::new(&mut set, &tree, None);
+    let lines = team.lines(&set).unwrap();
+    let sums = team.run(|member| {
+        let mine = reduction.data(member.rank());
+        let round = |_| {
+            let sum = member.on_lines(&lines, Collective::Reduce, 0, |lines, round| {
+                lines.set_payload(mine, [round * (1 << lines.rank()); 7]);
+                reduction.run(lines, round)?;
+                Ok(lines.payload(mine)[6])
+            });
+            sum.unwrap()
+        };
+        (0..200).map(round).collect::<Vec<u64>>()
+    });
+    let expected: Vec<u64> = (1..=200).map(|round| 15 * round).collect();
+    assert_eq!(sums[0], expected);
+}
+
+#[test]
+#[should_panic(expected = "these lines are those of another team")]
+fn lines_of_another_team_are_refused() {
+    let teams = [1, 1].map(|n| Team::new(plans(n)).unwrap());
+    let (set, barrier) = barrier(1, Sharing::SameLine);
+    let lines = teams[0].lines(&set).unwrap();
+    teams[1].run(|member| meet(member, &lines, &barrier).unwrap());
+}
+
+#[test]
+#[should_panic(expected = "lines for 2 ranks in a team of 1")]
+fn lines_for_more_ranks_are_refused() {
+    let team = Team::new(plans(1)).unwrap();
+    let _ = team.lines(&LineSet::new(2));
+}
+
+#[test]
+fn lines_are_for_threads() {
+    let options = Options::default();
+    let memory = ProcessGroup::found(&plans(2), &options).unwrap();
+    let team = ProcessGroup::attach(&memory, &[0, 1], &options).unwrap();
+    let refused = team.lines(&LineSet::new(2)).unwrap_err();
+    assert!(matches!(refused, TeamError::LinesOfProcesses), "{refused}");
+}
