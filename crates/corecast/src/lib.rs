@@ -78,9 +78,18 @@ pub use corecast_team::{
     Await, Ended, Failure, JoinError, Loss, Member, Overlap, OverlapError, Progress, RankActivity,
     Request, Site, Synchrony,
 };
+pub use corecast_team::{MemberLines, TeamError, TeamLines};
 pub use corecast_wire::phase_barrier::{Arrival, TooMany};
 pub use corecast_wire::queue::{self, Backend};
 pub use corecast_wire::{Placement, WaitConfig, WaitCosts};
+
+/// CLa's four primitives, for algorithms that lay out their lines themselves: [`Team::lines`] and [`Member::on_lines`].
+pub mod cache_lines {
+    pub use corecast_collectives::one_line;
+    pub use corecast_wire::cache_lines::{
+        CacheLines, LineId, LineKind, LineSet, LineUse, PAYLOAD_WORDS, Payload,
+    };
+}
 
 /// How processes of a team find each other, the variables that a launcher sets for them, and errors.
 pub mod process {

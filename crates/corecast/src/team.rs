@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use corecast_collectives::Plans;
 use corecast_team::TransferPath;
-use corecast_team::{Failure, JoinError, Member};
+use corecast_team::{Failure, JoinError, Member, TeamError, TeamLines};
+use corecast_wire::cache_lines::LineSet;
 use corecast_wire::{Placement, WaitConfig};
 
 use crate::builder::Builder;
@@ -71,6 +72,55 @@ impl Team {
             let _leave = Leave(&self.pins, member.rank());
             body(member)
         })
+    }
+
+    /// Memory for the lines of an algorithm in the four primitives of cache-line-aware design, which members run by
+    /// [`Member::on_lines`](corecast_team::Member::on_lines). Such an algorithm says line by line what it does. The same
+    /// source runs on a simulated machine and on the symbolic model, which predict its time.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`]: the team has several processes, or there is no memory.
+    ///
+    /// # Panics
+    ///
+    /// If the lines are for another number of ranks than the team has.
+    ///
+    /// # Examples
+    ///
+    /// Rank 0 gives all others a line: the data lie in the line of the flag.
+    ///
+    /// ```
+    /// use corecast::cache_lines::{CacheLines, LineSet};
+    /// use corecast::model::Collective;
+    ///
+    /// let mut set = LineSet::new(3);
+    /// let flag = set.broadcast("flag", 0, &[1, 2]);
+    /// let come = set.counter("come", &[1, 2], 0);
+    /// let team = corecast::team(3)?;
+    /// let lines = team.lines(&set)?;
+    /// let found = team.run(|member| {
+    ///     member.on_lines(&lines, Collective::Broadcast, 0, |lines, round| {
+    ///         if lines.rank() == 0 {
+    ///             lines.set_payload(flag, [7; 7]);
+    ///             lines.write(flag, round);
+    ///             // Others have read the line before it is written again.
+    ///             lines.wait(come, 2 * round)?;
+    ///         } else {
+    ///             lines.wait(flag, round)?;
+    ///         }
+    ///         let payload = lines.payload(flag);
+    ///         if lines.rank() != 0 {
+    ///             lines.add(come, 1);
+    ///         }
+    ///         Ok(payload)
+    ///     })
+    /// });
+    /// assert_eq!(found, [Ok([7; 7]), Ok([7; 7]), Ok([7; 7])]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lines(&self, lines: &LineSet) -> Result<TeamLines, TeamError> {
+        self.team.lines(lines)
     }
 
     /// Joins as `rank` and returns its member, for users who bring their own threads. Each rank can be joined

@@ -11,6 +11,7 @@ mod buffers;
 mod case;
 mod judge;
 mod mutants;
+mod one_line;
 mod phases;
 mod play;
 mod random;
@@ -118,6 +119,16 @@ fn recorded_calls_wait_for_who_comes_late() {
     let count = number("CORECAST_TEST_SEEDS", 1000) / 20;
     for seed in 0..count {
         if let Err(what) = recorded::run(seed) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
+
+#[test]
+fn nobody_waits_in_vain_at_lines_of_an_algorithm() {
+    let count = number("CORECAST_TEST_SEEDS", 1000) / 4;
+    for seed in 0..count {
+        if let Err(what) = one_line::run(seed) {
             panic!("seed {seed}: {what}");
         }
     }

@@ -1,7 +1,7 @@
 //! Faults seeded in the code itself: a simulation that finds none of them would prove nothing.
 
-use super::phases;
 use super::run::run_all;
+use super::{one_line, phases};
 use corecast_wire::mutant::{Mutant, seed};
 
 /// Seeds in which each fault must be found.
@@ -45,6 +45,23 @@ fn phases_find_arrivals_that_count_where_they_must_not() {
     for mutant in [Mutant::ManyAddFirst, Mutant::TakeBackAnyway] {
         seed(mutant);
         let found = (0..SEEDS).find_map(|number| Some((number, phases::run(number).err()?)));
+        seed(Mutant::None);
+        let (number, what) = found.unwrap_or_else(|| panic!("{mutant:?} is not found"));
+        println!("{mutant:?}: seed {number}: {what}");
+    }
+}
+
+#[test]
+fn lines_find_ranks_that_are_taken_for_lost_and_sleepers_that_are_not_woken() {
+    let faults = [
+        Mutant::RoundEndUnseen,
+        Mutant::OtherLinesUnseen,
+        Mutant::OneWaiterWakes,
+        Mutant::NoSecondLook,
+    ];
+    for mutant in faults {
+        seed(mutant);
+        let found = (0..SEEDS).find_map(|number| Some((number, one_line::run(number).err()?)));
         seed(Mutant::None);
         let (number, what) = found.unwrap_or_else(|| panic!("{mutant:?} is not found"));
         println!("{mutant:?}: seed {number}: {what}");

@@ -286,7 +286,10 @@ fn whoever_waits_for_a_value_in_vain_is_named() {
     let mut lines = LineSet::new(2);
     let flag = lines.flag("flag", 0, 1);
     let stuck = record_lines(&lines, |rank| match rank.rank() {
-        0 => Ok(rank.write(flag, 1)),
+        0 => {
+            rank.write(flag, 1);
+            Ok(())
+        }
         _ => rank.wait(flag, 2),
     });
     let stuck = stuck.unwrap_err().to_string();

@@ -8,7 +8,7 @@ use corecast_wire::cache_lines::{
     CacheLines, LineId, LineSet, LineUse, Payload, PayloadLine, SharedLine,
 };
 use corecast_wire::park::ANY;
-use corecast_wire::sync::{AtomicU64, Ordering};
+use corecast_wire::sync::{AtomicU64, Ordering, mutated};
 use corecast_wire::wait::Watch;
 use corecast_wire::{Line, Segment, SegmentError};
 use std::collections::HashMap;
@@ -91,7 +91,7 @@ impl Rounds {
 
     fn has_ended(&self, round: u64) -> bool {
         // Acquire: synchronises with the store in `end_round`. The last look of a wait then sees the rank's changes.
-        self.ended.load(Ordering::Acquire) >= round
+        self.ended.load(Ordering::Acquire) >= round && !mutated!(RoundEndUnseen)
     }
 }
 
@@ -151,7 +151,10 @@ impl WritersWatch<'_> {
             return Ok(());
         }
         // In the same operation without this round it runs another algorithm or has other lines.
-        let elsewhere = !waited.is_zero() && watch.is_there() && !rounds.has_begun(self.round);
+        let elsewhere = !waited.is_zero()
+            && watch.is_there()
+            && !rounds.has_begun(self.round)
+            && !mutated!(OtherLinesUnseen);
         let found = match elsewhere {
             true => Err(watch.mismatch()),
             false => watch.check(waited),

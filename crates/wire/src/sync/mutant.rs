@@ -135,6 +135,10 @@ pub enum Mutant {
     RestUnseen,
     /// A member that waits in flight does not see that its peer has ended the operation.
     EndUnseen,
+    /// A member that waits at a line does not see that its peer has ended the round and gone on.
+    RoundEndUnseen,
+    /// A member that waits at a line does not see that its peer, in the same operation, has other lines.
+    OtherLinesUnseen,
     /// A mark of a process that runs another program is not looked at.
     MarkUnseen,
 }
