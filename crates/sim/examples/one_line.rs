@@ -3,11 +3,14 @@
 //!
 //! ```text
 //! cargo run --release -p corecast-sim --example one_line
-//! cargo run --release -p corecast-sim --example one_line -- 4
+//! cargo run --release -p corecast-sim --example one_line -- 4 1000
 //! ```
 //!
-//! The argument is the number of ranks, 2 to 16. All times are in ns for a round, of many rounds one after another.
-//! Predictions are those of measured costs after `corecast probe`, and of costs from the literature before.
+//! The arguments are the number of ranks, 2 to 16, and the number of rounds that are timed together. All times are in ns
+//! for a round, of many rounds one after another.
+//! Predictions are those of measured costs after `corecast probe`, and of costs from the literature before. A flag between
+//! two ranks costs in T_min and T_max what these costs say of a message, its send and its receive, of which the simulated
+//! machine can hide a part.
 
 use corecast::model::{Collective, MachineFile, Place};
 use corecast::{Builder, machine};
@@ -110,20 +113,20 @@ impl Predicted {
     }
 }
 
-const ROUNDS: u32 = 2000;
 const BLOCKS: usize = 15;
 
 /// The median over blocks of the mean time of a call, as rank 0 sees it.
 fn time(
     member: &mut Member,
+    rounds: u32,
     mut call: impl FnMut(&mut Member) -> Result<(), Failure>,
 ) -> Result<f64, Failure> {
     let mut blocks = Vec::with_capacity(BLOCKS);
     for _ in 0..BLOCKS {
         member.barrier()?;
         let begin = Instant::now();
-        (0..ROUNDS).try_for_each(|_| call(member))?;
-        blocks.push(begin.elapsed().as_nanos() as f64 / f64::from(ROUNDS));
+        (0..rounds).try_for_each(|_| call(member))?;
+        blocks.push(begin.elapsed().as_nanos() as f64 / f64::from(rounds));
     }
     blocks.sort_by(f64::total_cmp);
     Ok(blocks[BLOCKS / 2])
@@ -134,16 +137,16 @@ fn row<P: Program>(
     name: &str,
     (lines, program): (LineSet, P),
     kind: Collective,
-    [here, paper]: [&Predicted; 2],
+    (rounds, [here, paper]): (u32, [&Predicted; 2]),
 ) -> Result<(), Failed> {
     let team = Builder::new().threads(lines.ranks()).build()?;
     let on_team = team.lines(&lines)?;
     let found = team.run(|member| {
-        let own = time(member, |member| {
+        let own = time(member, rounds, |member| {
             member.on_lines(&on_team, kind, 0, |lines, round| program.run(lines, round))
         })?;
         let mut data = [0_u64; 7];
-        let usual = time(member, |member| match kind {
+        let usual = time(member, rounds, |member| match kind {
             Collective::Broadcast => member.broadcast(0, &mut data),
             Collective::Reduce => member.reduce(0, &mut data, u64::wrapping_add),
             _ => member.barrier(),
@@ -162,10 +165,9 @@ fn row<P: Program>(
 }
 
 fn main() -> Result<(), Failed> {
-    let ranks = match std::env::args().nth(1) {
-        Some(text) => text.parse()?,
-        None => 2,
-    };
+    let mut args = std::env::args().skip(1);
+    let ranks: usize = args.next().map_or(Ok(2), |text| text.parse())?;
+    let rounds: u32 = args.next().map_or(Ok(2000), |text| text.parse())?;
     if !(2..=16).contains(&ranks) {
         return Err(format!("{ranks} ranks: give 2 to 16").into());
     }
@@ -173,27 +175,22 @@ fn main() -> Result<(), Failed> {
     let discovery = machine::discover();
     let store = corecast::store::Store::standard();
     let (file, source) = corecast::costs::here(&store, &discovery);
-    let mut pus = team.pus();
-    // Predictions are for a PU for each rank, also where ranks share PUs here.
-    let unshared = (1..ranks).all(|rank| !pus[..rank].contains(&pus[rank]));
-    let paper = Predicted::sandy_bridge(ranks)?;
-    if !unshared {
-        pus.sort_unstable();
-        pus.dedup();
+    let pus = team.pus();
+    // Predictions are for a PU for each rank.
+    if (1..ranks).any(|rank| pus[..rank].contains(&pus[rank])) {
         println!(
-            "{ranks} ranks share {} PUs: no prediction for this machine",
-            pus.len()
+            "ranks share PUs: the measured times are those of turns, and the predictions those of lines"
         );
     }
-    let here = match unshared {
-        true => Predicted::here(&file, &pus)?,
-        false => Predicted::sandy_bridge(ranks)?,
-    };
+    let (here, paper) = (
+        Predicted::here(&file, &pus)?,
+        Predicted::sandy_bridge(ranks)?,
+    );
     println!("costs of this machine {source}");
     println!(
         "{ranks} ranks, ns a round        here   the team's   simulated  T_min  T_max    Sandy Bridge: simulated, T_min, T_max"
     );
-    let both = [&here, &paper];
+    let both = (rounds, [&here, &paper]);
     let tree: Tree = Grouped::flat(ranks, 0).tree().clone();
     for sharing in [Sharing::SameLine, Sharing::DifferentLines] {
         let mut lines = LineSet::new(ranks);

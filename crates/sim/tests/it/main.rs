@@ -6,4 +6,5 @@ mod collectives;
 mod consistency;
 mod drive;
 mod engine;
+mod examples;
 mod one_line;
