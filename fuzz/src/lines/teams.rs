@@ -136,7 +136,7 @@ impl Program {
                 Operation::Allreduce => member.allreduce(&mut data, sum)?,
                 Operation::Allgather => member.allgather(&data, &mut all)?,
                 Operation::Alltoall => member.alltoall(&all.clone(), &mut all)?,
-                Operation::Scan => member.scan(&mut data, &sum)?,
+                Operation::Scan => member.scan(&mut data, sum)?,
                 Operation::InFlight => {
                     let ended = member.overlap(|overlap| {
                         let first = overlap.allreduce(&mut data, &sum)?;

@@ -57,7 +57,7 @@ pub(super) fn run(u: &mut Unstructured) -> Result<()> {
                 }
             }
             // It comes and says nothing.
-            _ => rustix::net::connect(&socket(), &to).expect("the server is there"),
+            _ => rustix::net::connect(socket(), &to).expect("the server is there"),
         }
     }
     drop(clients);

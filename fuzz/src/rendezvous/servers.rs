@@ -98,6 +98,6 @@ fn say(listener: &impl AsFd, (message, fds): &Answer) {
 /// Connects as often as the server may still wait, and goes again.
 fn wake(at: &SocketAddrUnix, times: usize) {
     for _ in 0..times {
-        let _ = rustix::net::connect(&socket(), at);
+        let _ = rustix::net::connect(socket(), at);
     }
 }
