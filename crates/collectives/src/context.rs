@@ -5,8 +5,8 @@ pub use crate::layout::RankSchedule;
 
 use crate::broadcast;
 use crate::combine::Combine;
-use crate::edges::MESH_RANKS_MAX;
 use crate::pipeline::PipelineSegments;
+use crate::plans::MESH_RANKS_MAX;
 use crate::registry::{Request, TeamTraits};
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::ops::Range;

@@ -2,9 +2,6 @@
 
 use crate::plans::{BarrierPlan, Plans};
 
-/// Number of ranks of the largest team whose ranks are all joined with each other.
-pub const MESH_RANKS_MAX: usize = 64;
-
 /// All pairs of ranks that are joined by links, each once, the smaller rank first. With `mesh`
 /// these are all pairs, else those of the plans, rank 0 with all others, and each rank r with r ±
 /// 2^k, around, and with r ^ 2^k.

@@ -12,7 +12,7 @@ use crate::preferences::Algorithms;
 use crate::reduce::{self, ordered_tree, package_tree};
 use crate::registry::ALL_LINES_RANKS_MAX;
 use crate::route::Route;
-use corecast_plan::Tree;
+use corecast_plan::{Operation, Tree};
 use std::sync::{Arc, OnceLock};
 
 /// The shared lines of a team, and each rank's part of the operations over them.
@@ -134,13 +134,14 @@ impl RankSchedule {
         let lines = each(layout.fan_outs, n)
             .into_iter()
             .zip(each(layout.all_lines, n));
-        let broadcast = Route::all(plans.broadcast());
-        let reduce = Route::all_beside(plans.reduce(), &[&broadcast]);
-        let ordered = Route::all_beside(&ordered_tree(n), &[&broadcast, &reduce]);
+        let copies = |operation| move |root| plans.copies(operation, root);
+        let broadcast = Route::all_beside(plans.broadcast(), copies(Operation::Broadcast), &[]);
+        let reduce = Route::all_beside(plans.reduce(), copies(Operation::Reduce), &[&broadcast]);
+        let ordered = Route::all_beside(&ordered_tree(n), |_| false, &[&broadcast, &reduce]);
         let others = [&broadcast[..], &reduce, &ordered];
         let packages = layout
             .package_tree
-            .map(|tree| Route::all_beside(&tree, &others));
+            .map(|tree| Route::all_beside(&tree, |_| false, &others));
         let ordered = ordered.into_iter().zip(each(packages, n));
         let routes = broadcast.into_iter().zip(reduce).zip(ordered);
         let nodes: Option<Arc<[u32]>> = nodes.map(Arc::from);

@@ -8,7 +8,11 @@ pub use error::PlansError;
 
 use corecast_model::CostModel;
 use corecast_plan::groups::Grouped;
+use corecast_plan::reroot::OtherRoot;
 use corecast_plan::{Operation, Pattern, RootChoice, Tree, plan};
+
+/// Number of ranks of the largest team whose ranks are all joined with each other.
+pub const MESH_RANKS_MAX: usize = 64;
 
 /// The plans of a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +24,11 @@ pub struct Plans {
     broadcast_groups: Option<Grouped>,
     /// The package of each rank, where it is known.
     packages: Option<Vec<u32>>,
+    /// The roots of broadcasts and of reductions that copy to their tree's root, a bit for each rank.
+    copies: [u64; 2],
 }
+
+const _: () = assert!(MESH_RANKS_MAX <= u64::BITS as usize);
 
 impl Plans {
     /// Makes plans from one for each operation. Reductions take the children of `reduce` in list
@@ -45,6 +53,7 @@ impl Plans {
             reduce,
             broadcast_groups: None,
             packages: None,
+            copies: [0; 2],
         })
     }
 
@@ -56,6 +65,7 @@ impl Plans {
             reduce: tree.reversed(),
             broadcast_groups: None,
             packages: None,
+            copies: [0; 2],
         }
     }
 
@@ -91,14 +101,85 @@ impl Plans {
         let reduce = plan_of(Operation::Reduce)?;
         let reduce = reduce.tree().ok_or(PlansError::Shape)?.clone();
         let broadcast = plan_of(Operation::Broadcast)?;
-        match (broadcast.tree(), broadcast.groups()) {
-            (Some(tree), _) => Self::new(barrier, tree.clone(), reduce),
+        let plans = match (broadcast.tree(), broadcast.groups()) {
+            (Some(tree), _) => Self::new(barrier, tree.clone(), reduce)?,
             (None, Some(groups)) => {
                 let plans = Self::new(barrier, groups.tree().clone(), reduce)?;
-                plans.with_broadcast_groups(groups.clone())
+                plans.with_broadcast_groups(groups.clone())?
             }
-            (None, None) => Err(PlansError::Shape),
+            (None, None) => return Err(PlansError::Shape),
+        };
+        Ok(plans.with_copies((costs, costs)))
+    }
+
+    /// Decides for each root of broadcasts and reductions between the tree re-hung there and a copy to the tree's root,
+    /// by the costs of messages towards the root, and from it: see [`reroot`](corecast_plan::reroot). Without costs all
+    /// trees are re-hung, and in teams of more than [`MESH_RANKS_MAX`] ranks, whose ranks are not all linked.
+    ///
+    /// # Panics
+    ///
+    /// If the costs are of a team of another size.
+    ///
+    /// # Cost
+    ///
+    /// Time in the square of the number of ranks.
+    ///
+    /// # Source
+    ///
+    /// NUMA clusters §3.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_collectives::Plans;
+    /// use corecast_plan::{Operation, patterns};
+    ///
+    /// let machine = corecast_model::synthetic("core:15 send=10 receive=30").unwrap();
+    /// let plans = Plans::of_tree(&patterns::knomial(15, 0, 2));
+    /// let costs = (machine.costs(), machine.costs());
+    /// assert!(plans.with_copies(costs).copies(Operation::Broadcast, 14));
+    /// ```
+    pub fn with_copies(self, (inward, outward): (&CostModel, &CostModel)) -> Self {
+        let n = self.len();
+        let of = |costs: &CostModel, tree: &Tree, operation| {
+            assert_eq!(costs.n(), n, "costs of the team");
+            let roots = (0..n).filter(|_| n <= MESH_RANKS_MAX);
+            roots
+                .filter(|&root| OtherRoot::new(costs, tree, operation, root).copies())
+                .fold(0, |copies, root| copies | 1 << root)
+        };
+        Self {
+            copies: [
+                of(outward, &self.broadcast, Operation::Broadcast),
+                of(inward, &self.reduce, Operation::Reduce),
+            ],
+            ..self
         }
+    }
+
+    /// Sets what [`with_copies`](Self::with_copies) decides: the roots of broadcasts and of reductions that copy, a bit
+    /// for each rank. Returns `None` for a bit of another rank.
+    pub fn with_copies_of(self, copies: [u64; 2]) -> Option<Self> {
+        let n = self.len().min(MESH_RANKS_MAX) as u32;
+        let bits = copies.map(|copies| u64::BITS - copies.leading_zeros());
+        bits.iter()
+            .all(|&bits| bits <= n)
+            .then_some(Self { copies, ..self })
+    }
+
+    /// The roots of broadcasts and of reductions that copy to their tree's root, a bit for each rank.
+    pub fn copies_of(&self) -> [u64; 2] {
+        self.copies
+    }
+
+    /// Whether a broadcast or reduction with this root goes by a copy to the root of its tree.
+    pub fn copies(&self, operation: Operation, root: usize) -> bool {
+        let copies = match operation {
+            Operation::Broadcast => self.copies[0],
+            Operation::Reduce => self.copies[1],
+            Operation::Barrier => 0,
+        };
+        root < MESH_RANKS_MAX && copies >> root & 1 == 1
     }
 
     /// Replaces the broadcast's plan by one over groups that share lines. Broadcasts of more bytes
@@ -126,6 +207,7 @@ impl Plans {
         Ok(Self {
             broadcast_groups: groups.shares_lines().then_some(groups),
             packages: self.packages,
+            copies: [0, self.copies[1]],
             ..plans
         })
     }
@@ -159,6 +241,7 @@ impl Plans {
         Ok(Self {
             broadcast_groups: self.broadcast_groups,
             packages: self.packages,
+            copies: self.copies,
             ..plans
         })
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use corecast_collectives::barrier;
+use corecast_collectives::{Plans, barrier};
 use corecast_machine::CpuList;
 use corecast_model::Unit;
 use corecast_plan::{Operation, Scope, Space, plan};
@@ -88,6 +88,9 @@ pub struct Chosen {
     pub reason: String,
     /// The other plans, by predicted latency.
     pub runners_up: Vec<RunnerUp>,
+    /// Other roots of the operation for which a copy between them and `root` is predicted to be faster than the tree
+    /// re-hung there.
+    pub copied_roots: Vec<usize>,
 }
 
 /// A plan that does not run.
@@ -100,7 +103,7 @@ pub struct RunnerUp {
 }
 
 impl Chosen {
-    pub(crate) fn of(choice: &Choice, unit: Unit) -> Self {
+    pub(crate) fn of(choice: &Choice, plans: &Plans, unit: Unit) -> Self {
         let chosen = choice.chosen();
         let runner_up = |other: &Candidate| RunnerUp {
             pattern: other.pattern.to_string(),
@@ -119,6 +122,9 @@ impl Chosen {
             decided_by: choice.decided_by,
             reason: choice.reason.clone(),
             runners_up: choice.runners_up().iter().map(runner_up).collect(),
+            copied_roots: (0..plans.len())
+                .filter(|&root| plans.copies(choice.operation, root))
+                .collect(),
         }
     }
 }
@@ -259,6 +265,18 @@ impl Explanation {
                 room(chosen)
             )?;
             writeln!(f, "          why: {}", chosen.reason)?;
+            if let (Some(root), false) = (chosen.root, chosen.copied_roots.is_empty()) {
+                let copied = chosen.copied_roots.iter().map(|&root| root as u32);
+                let copied: CpuList = copied.collect();
+                let way = match chosen.operation {
+                    Operation::Reduce => "from",
+                    _ => "to",
+                };
+                writeln!(
+                    f,
+                    "          other roots: {copied} by a copy {way} rank {root}"
+                )?;
+            }
             let next: Vec<String> = chosen
                 .runners_up
                 .iter()

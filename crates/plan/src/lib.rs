@@ -49,6 +49,7 @@ mod progress;
 mod random;
 pub mod record;
 pub mod repair;
+pub mod reroot;
 pub mod rounds;
 pub mod search;
 mod shape;

@@ -423,7 +423,7 @@ impl Ballots for SegmentHeader {
 
 /// Encodes algorithms and plans as words: the algorithms, see [`Algorithms::to_words`], the barrier, the trees of
 /// broadcasts and reductions, then the groups of broadcasts and the packages, each behind a word that is 1 if there
-/// are such.
+/// are such, and the roots that copy.
 ///
 /// A tree is its root, and for each rank the number of its children and these. A tree with groups has for each rank
 /// the number of its groups, and for each group the number of its members and these. The first word of a barrier is
@@ -486,6 +486,7 @@ fn encode(plans: &Plans, algorithms: &Algorithms) -> Vec<u64> {
         }
         None => words.push(0),
     }
+    words.extend(plans.copies_of());
     words
 }
 
@@ -556,6 +557,8 @@ fn decode(words: &[u64], n: usize) -> Option<(Plans, Algorithms)> {
         let packages = (0..n).map(|_| u32::try_from(next()?).ok());
         plans = plans.with_packages(packages.collect::<Option<_>>()?).ok()?;
     }
+    let mut copies = || next().map(|roots| roots as u64);
+    plans = plans.with_copies_of([copies()?, copies()?])?;
     (plans.len() == n).then_some((plans, algorithms))
 }
 

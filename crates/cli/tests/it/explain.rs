@@ -140,3 +140,36 @@ fn plans_stand_beside_what_models_say() {
     let json = corecast_in(cache.path(), &["explain", "--json"]).json();
     assert!(json["operations"][0]["chosen"].get("simulated").is_none());
 }
+
+/// With `--root`, both ways to an other root over the tree of a team that was asked for none.
+#[test]
+fn other_roots_show_both_ways() {
+    let cache = tempfile::tempdir().unwrap();
+    let machine = "builtin:sandybridge-2x8";
+    let mut ways = std::collections::BTreeSet::new();
+    for operation in ["broadcast", "reduce"] {
+        for root in ["0", "7", "13", "31"] {
+            let some = ["explain", "-i", machine, "--op", operation, "--root", root];
+            let json = corecast_in(cache.path(), &[&some[..], &["--json"]].concat()).json();
+            let Some(other) = json["operations"][0].get("other_root") else {
+                continue;
+            };
+            let time = |name: &str| other[name].as_f64().unwrap();
+            let (rehung, copied) = (time("rehung"), time("copied"));
+            let runs = if copied < rehung { "copied" } else { "rehung" };
+            assert_eq!(other["runs"], runs, "{other}");
+            ways.insert(runs);
+            let text = corecast_in(cache.path(), &some).text();
+            let line = text.lines().find(|line| line.starts_with("without --root"));
+            let line = line.unwrap_or_else(|| panic!("{text}"));
+            let way = ["by a copy", "over the tree re-hung"][usize::from(runs == "rehung")];
+            assert!(line.contains(&format!("goes {way}")), "{line}");
+        }
+    }
+    assert!(!ways.is_empty());
+    let some = [
+        "explain", "-i", machine, "--op", "barrier", "--root", "7", "--json",
+    ];
+    let json = corecast_in(cache.path(), &some).json();
+    assert!(json["operations"][0].get("other_root").is_none());
+}

@@ -139,7 +139,7 @@ impl BarrierSchedule {
 
 fn trees(fan_in: &corecast_plan::Tree, fan_out: &corecast_plan::Tree) -> Vec<BarrierSchedule> {
     let fan_in = Route::all(fan_in);
-    let fan_out = Route::all_beside(fan_out, &[&fan_in]);
+    let fan_out = Route::all_beside(fan_out, |_| false, &[&fan_in]);
     let schedule = fan_in.into_iter().zip(fan_out);
     schedule
         .map(|(fan_in, fan_out)| BarrierSchedule::Tree { fan_in, fan_out })

@@ -3,8 +3,8 @@
 use super::algorithms::{Algorithms, each_by_length};
 use super::by_name::UnknownOperation;
 use crate::context::ALIGN_MAX;
-use crate::edges::MESH_RANKS_MAX;
 use crate::layout::{has_lines, has_rings};
+use crate::plans::MESH_RANKS_MAX;
 use crate::plans::Plans;
 use crate::registry::{Entry, Request, TeamTraits};
 use crate::{

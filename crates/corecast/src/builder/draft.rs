@@ -170,7 +170,7 @@ impl TeamDraft {
             memory: team.placement(rank).to_string(),
         };
         let chosen = |choice: &Choice| {
-            let chosen = Chosen::of(choice, self.costs.unit());
+            let chosen = Chosen::of(choice, &plans, self.costs.unit());
             match choice.operation == Operation::Barrier && self.counts(choice) {
                 true => chosen.counted(self.rank_pus.len(), here.unthrottled_parallelism()),
                 false => chosen,

@@ -37,6 +37,7 @@ impl TeamDraft {
             false => barrier_plan(barrier)?,
         };
         let plans = Plans::new(plan, tree_plan(broadcast)?, tree_plan(reduce)?)?;
+        let plans = plans.with_copies(self.costs.both_ways());
         Ok(match self.packages() {
             Some(packages) => plans.with_packages(packages)?,
             None => plans,

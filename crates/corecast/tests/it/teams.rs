@@ -161,6 +161,24 @@ fn explanations_name_the_schedules_that_a_gap_holds_for() {
     assert!(text.contains("barrier of messages"), "{text}");
 }
 
+/// Roots for which a copy to the tree's root is predicted to be faster are in the team's explanation, and operations
+/// from them give the same.
+#[test]
+fn explanations_name_the_roots_that_copy() {
+    let machine = synthetic("core:16 send=10 receive=30").unwrap();
+    let binary = builder().threads(16).machine(machine).root(0);
+    let team = binary.pattern(Pattern::Binary).build().unwrap();
+    let explained = team.explain();
+    for chosen in &explained.operations[1..] {
+        assert_eq!(chosen.copied_roots, (3..16).collect::<Vec<_>>());
+    }
+    assert!(explained.operations[0].copied_roots.is_empty());
+    let text = explained.to_string();
+    let found = |way| text.contains(&format!("other roots: 3-15 by a copy {way} rank 0"));
+    assert!(found("to") && found("from"), "{text}");
+    exercise(&team);
+}
+
 #[test]
 fn a_counter_barrier_has_no_gap() {
     let ranks = corecast::machine::discover().unthrottled_parallelism() + 1;

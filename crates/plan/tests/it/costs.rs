@@ -4,8 +4,9 @@ use crate::common::{any_costs, close, naive_broadcast, naive_reduce};
 use corecast_model::CostModel;
 use corecast_plan::cost::{BusyKind, broadcast_avail, broadcast_below, latency, timeline};
 use corecast_plan::order::best_order;
-use corecast_plan::{Operation, Tree};
+use corecast_plan::{Operation, Tree, reroot};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// Any tree over the members of a model.
 fn any_tree(n: usize) -> impl Strategy<Value = Tree> {
@@ -51,6 +52,40 @@ proptest! {
         let inward = latency(&costs, &tree.reversed(), Operation::Reduce);
         prop_assert!(close(latency(&costs, &tree, Operation::Barrier), inward + broadcast));
         prop_assert!(close(broadcast_below(&costs, &tree)[tree.root()], broadcast));
+    }
+
+    /// A tree with another root: the same edges, or one between the two roots in place of that above the new root.
+    #[test]
+    fn other_roots_have_the_same_edges_or_one_to_the_old_root((costs, tree) in costs_and_tree()) {
+        let edges = |tree: &Tree| -> BTreeSet<(usize, usize)> {
+            let above = |rank| Some((rank, tree.parent(rank)?));
+            let ordered = |(a, b): (usize, usize)| (a.min(b), a.max(b));
+            (0..tree.len()).filter_map(above).map(ordered).collect()
+        };
+        for root in 0..tree.len() {
+            for operation in [Operation::Broadcast, Operation::Reduce] {
+                let rehung = reroot::rehung(&tree, root, operation);
+                prop_assert_eq!(edges(&rehung), edges(&tree));
+                let copied = reroot::copied(&tree, root, operation);
+                let mut swapped = edges(&tree);
+                if let Some(parent) = tree.parent(root) {
+                    swapped.remove(&(root.min(parent), root.max(parent)));
+                    swapped.insert((root.min(tree.root()), root.max(tree.root())));
+                }
+                prop_assert_eq!(edges(&copied), swapped);
+                prop_assert_eq!((rehung.root(), copied.root()), (root, root));
+                let naive = |tree: &Tree| match operation {
+                    Operation::Reduce => naive_reduce(&costs, tree),
+                    _ => naive_broadcast(&costs, tree),
+                };
+                let other = reroot::OtherRoot::new(&costs, &tree, operation, root);
+                prop_assert!(close(other.rehung, naive(&rehung)));
+                prop_assert!(close(other.copied, naive(&copied)));
+                // One rank more is between the operation's root and the rest, at most.
+                let depths = (copied.depth(), tree.depth());
+                prop_assert!(depths.0 <= depths.1 + 1, "{depths:?}");
+            }
+        }
     }
 
     /// Read backwards in time, a reduction is a broadcast with swapped roles.

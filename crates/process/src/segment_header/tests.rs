@@ -67,6 +67,8 @@ fn plans_come_back_and_garbage_does_not() {
             };
             let mut rng = fastrand::Rng::with_seed(n as u64);
             let algorithms = asked(&mut rng);
+            let copies = [rng.u64(..1 << n), rng.u64(..1 << n)];
+            let plans = plans.with_copies_of(copies).unwrap();
             let words = encode(&plans, &algorithms);
             let found = decode(&words, n);
             assert_eq!(found, Some((plans, algorithms)), "{n} {pattern}");

@@ -4,8 +4,8 @@
 use crate::periodic::{PERIOD, repeated};
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
-    Algorithms, Parts, Plans, allgather, allreduce, alltoall, broadcast, gather, pipeline, reduce,
-    reduce_scatter, scan, scatter,
+    Algorithms, Parts, Plans, PlansError, allgather, allreduce, alltoall, broadcast, gather,
+    pipeline, reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::Pattern;
 use corecast_process::Address;
@@ -163,6 +163,75 @@ fn broadcasts_agree_with_the_reference() {
                 data == given(root, 0, len),
                 "{len} from {root} of {n} at {rank}"
             );
+        }
+    });
+}
+
+/// Each set of roots copies to the root of a tree, at which the others hang it, between threads and between processes.
+#[test]
+fn copies_to_the_root_of_the_tree_give_the_same() {
+    for (n, pattern) in [
+        (2, Pattern::Chain),
+        (5, Pattern::Chain),
+        (7, Pattern::Binary),
+    ] {
+        for copies in [[(1 << n) - 1; 2], [0b1_0110 % (1 << n), 0b1101 % (1 << n)]] {
+            let body = |member: &mut Member| {
+                let rank = member.rank();
+                for (root, len) in (0..n).flat_map(|root| [(root, 1), (root, 600), (root, 9000)]) {
+                    let mut data = given(rank, 0, len);
+                    member.broadcast(root, &mut data).unwrap();
+                    assert!(
+                        data == given(root, 0, len),
+                        "{len} from {root} of {n} at {rank}"
+                    );
+                    let mut data = given(rank, 0, len);
+                    member.reduce(root, &mut data, Sum).unwrap();
+                    assert!(
+                        rank != root || data == sums(n, len),
+                        "{len} to {root} of {n}"
+                    );
+                }
+            };
+            let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+            let plans = Plans::of_pattern(machine.costs(), pattern, Some(n / 2)).unwrap();
+            let plans = plans.with_copies_of(copies).unwrap();
+            Team::with_options(plans, &Options::default())
+                .unwrap()
+                .run(body);
+            let name = format!("copies-{n}-{}", copies[0]);
+            in_processes(n, &name, Algorithms::default(), pattern, copies, body);
+        }
+    }
+}
+
+/// Runs `body` on ranks that enter as processes do, each with its own plans; `copies` are roots that copy.
+fn in_processes(
+    n: usize,
+    name: &str,
+    algorithms: Algorithms,
+    pattern: Pattern,
+    copies: [u64; 2],
+    body: impl Fn(&mut Member) + Copy + Send + Sync,
+) {
+    let (address, options) = (
+        Address::Name(format!("{name}-{}", std::process::id())),
+        Options {
+            algorithms,
+            ..Options::default()
+        },
+    );
+    let plans = || {
+        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+        let plans = Plans::of_pattern(machine.costs(), pattern, Some(n / 2))?;
+        Ok::<_, PlansError>(plans.with_copies_of(copies).unwrap())
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..n {
+            scope.spawn(|| {
+                let team = ProcessGroup::enter(&address, n, &[None], plans, &options);
+                team.unwrap().run(body);
+            });
         }
     });
 }

@@ -53,6 +53,8 @@ fn counted(n: usize, pattern: &str, algorithms: Algorithms) -> Vec<usize> {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     let pattern: Pattern = pattern.parse().unwrap();
     let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+    // Some roots copy to the root of the tree, and at others it is re-hung.
+    let plans = plans.with_copies_of([0b0110 % (1 << n); 2]).unwrap();
     let packages = (0..n as u32).map(|rank| rank % 2).collect();
     let options = Options {
         algorithms,

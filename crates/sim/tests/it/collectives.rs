@@ -1,7 +1,7 @@
 //! Runs every algorithm on simulated machines: its results are right, it ends, and it is the same every time.
 
 use corecast_collectives::Plans;
-use corecast_plan::Pattern;
+use corecast_plan::{Operation, Pattern};
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::engine::RunOptions;
 use corecast_sim::fabric::{CallPrediction, CallSetting, predict};
@@ -165,4 +165,33 @@ fn nobody_ends_before_the_root_begins_and_more_take_longer() {
         let longest = found.ends.iter().copied().fold(0.0, f64::max);
         assert_eq!(longest, found.latency);
     }
+}
+
+/// Where the model prefers a copy to the tree's root to the tree re-hung at the root of the operation, the copy is
+/// faster in virtual time too.
+#[test]
+fn copies_to_the_root_of_the_tree_are_faster_where_the_model_says_so() {
+    let n = 16;
+    let file = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let plans = Plans::of_pattern(file.costs(), Pattern::Binary, Some(0)).unwrap();
+    let rehung = plans.clone().with_copies_of([0; 2]).unwrap();
+    let mut compared = 0;
+    for (collective, operation) in [
+        (Collective::Broadcast, Operation::Broadcast),
+        (Collective::Reduce, Operation::Reduce),
+    ] {
+        for root in (0..n).filter(|&root| plans.copies(operation, root)) {
+            let call = Call::new(collective, "messages", root, 8).unwrap();
+            let cores: Vec<usize> = (0..n).collect();
+            let time = |plans| {
+                let job = Job::new(&call, plans).unwrap();
+                let found = predict(&known::mesh(4, 4), &cores, &job, &CallSetting::default());
+                found.unwrap().latency
+            };
+            let (copied, rehung) = (time(&plans), time(&rehung));
+            assert!(copied < rehung, "{call}: {copied} and {rehung}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 4, "{compared} roots copy");
 }

@@ -6,9 +6,11 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use corecast::choose::{DecidedBy, Preferences, Races, compare};
+use corecast::choose::{DecidedBy, Preferences, Races, choose, compare};
 use corecast::store::Store;
 use corecast_bench::Forecast;
+use corecast_collectives::MESH_RANKS_MAX;
+use corecast_plan::reroot::OtherRoot;
 use corecast_plan::{Operation, RootChoice, Shape};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -98,6 +100,82 @@ struct Decision {
     forecasts: Vec<Option<Forecast>>,
     decided_by: DecidedBy,
     reason: String,
+    other_root: Option<OtherRootReport>,
+}
+
+/// What a team that is asked for no root does where an operation has this one.
+#[derive(Clone, Copy, Serialize)]
+struct OtherRootReport {
+    root: usize,
+    tree_root: usize,
+    rehung: f64,
+    copied: f64,
+    runs: Rerooting,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Rerooting {
+    Rehung,
+    Copied,
+}
+
+impl OtherRootReport {
+    /// `None` for barriers, which have no root, and where the team's tree has this root.
+    fn new(
+        team: &Members,
+        operation: Operation,
+        root: RootChoice,
+        races: &Races,
+    ) -> Result<Option<Self>> {
+        let RootChoice::Rank(root) = root else {
+            return Ok(None);
+        };
+        let usual = Preferences::default();
+        let choice = choose(&team.costs, &team.threads, operation, &usual, races)?;
+        let tree = choice.chosen().tree().filter(|tree| tree.root() != root);
+        let Some(tree) = tree.filter(|_| operation != Operation::Barrier) else {
+            return Ok(None);
+        };
+        let other = OtherRoot::new(&team.costs, tree, operation, root);
+        Ok(Some(Self {
+            root,
+            tree_root: tree.root(),
+            rehung: other.rehung,
+            copied: other.copied,
+            runs: match other.copies() && team.threads.len() <= MESH_RANKS_MAX {
+                true => Rerooting::Copied,
+                false => Rerooting::Rehung,
+            },
+        }))
+    }
+
+    fn text(&self, operation: Operation, unit: &str) -> String {
+        let Self {
+            root, tree_root, ..
+        } = self;
+        let rehung = format!("over the tree re-hung at rank {root}");
+        let copied = format!(
+            "by a copy {} rank {tree_root}",
+            match operation {
+                Operation::Reduce => "from",
+                _ => "to",
+            }
+        );
+        let time = |time: f64| format!("{time:.d$} {unit}", d = decimals(time));
+        let (rehung, copied) = ((rehung, self.rehung), (copied, self.copied));
+        let (runs, other) = match self.runs {
+            Rerooting::Rehung => (rehung, copied),
+            Rerooting::Copied => (copied, rehung),
+        };
+        format!(
+            "without --root: the tree has root {tree_root}, and a {operation} with root {root} goes {}, predicted {}; {} {}",
+            runs.0,
+            time(runs.1),
+            other.0,
+            time(other.1)
+        )
+    }
 }
 
 impl Decision {
@@ -129,6 +207,7 @@ impl Decision {
             plans,
             decided_by: choice.decided_by,
             reason: choice.reason,
+            other_root: OtherRootReport::new(team, operation, root, races)?,
         })
     }
 
@@ -138,6 +217,7 @@ impl Decision {
             chosen: PlanReport::of(team, &self.plans[0]).with_forecast(self.forecasts[0]),
             reason: &self.reason,
             decided_by: self.decided_by,
+            other_root: self.other_root,
             runners_up: self.plans[1..]
                 .iter()
                 .zip(&self.forecasts[1..])
@@ -168,6 +248,9 @@ struct ChoiceReport<'a> {
     chosen: PlanReport<'a>,
     reason: &'a str,
     decided_by: DecidedBy,
+    /// With `--root`, and where the team's own tree has another root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_root: Option<OtherRootReport>,
     runners_up: Vec<PlanReport<'a>>,
 }
 
@@ -200,6 +283,9 @@ fn text(
         );
         let _ = writeln!(out, "{}", title.style(screen.bold()));
         let _ = writeln!(out, "why: {}", choice.reason);
+        if let Some(other) = choice.other_root {
+            let _ = writeln!(out, "{}", other.text(choice.operation, team.unit()));
+        }
         let end = choice.plans.len().min(shown.saturating_add(1));
         let _ = writeln!(
             out,
