@@ -167,10 +167,22 @@ impl<F: Fabric> OpContext<F> {
         element: usize,
         body: impl FnOnce(&mut F, &RankSchedule, &mut [u8], &mut F::Window<'_>) -> R,
     ) -> R {
+        self.with_room(bytes, |fabric, schedule, incoming, scratch| {
+            fabric.with_window(scratch, element, false, |fabric, window| {
+                body(fabric, schedule, incoming, window)
+            })
+        })
+    }
+
+    /// [`with_scratch`](Self::with_scratch) without a window, for algorithms that do not always lend from the scratch.
+    #[inline]
+    pub(crate) fn with_room<R>(
+        &mut self,
+        bytes: usize,
+        body: impl FnOnce(&mut F, &RankSchedule, &mut [u8], &mut [u8]) -> R,
+    ) -> R {
         let (fabric, schedule, incoming, scratch) = self.rooms(bytes);
-        let result = fabric.with_window(scratch, element, false, |fabric, window| {
-            body(fabric, schedule, incoming, window)
-        });
+        let result = body(fabric, schedule, incoming, scratch);
         if self.scratch_bytes() > SCRATCH_KEPT_BYTES {
             self.scratch = vec![0; self.scratch_words];
         }

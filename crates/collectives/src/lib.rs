@@ -22,6 +22,7 @@ pub mod allgather;
 pub mod allreduce;
 pub mod alltoall;
 pub mod barrier;
+mod binomial_segments;
 mod binomial_tree;
 pub mod broadcast;
 mod catalog;

@@ -12,8 +12,11 @@ algorithms! {
         /// [`direct`](fn@super::direct), lent: the root reads.
         Pull = "pull" in "gather/direct.rs", "NUMA clusters §3.2",
             needs [Mesh], phases ["all at once"], costs "n-1", "(n-1)*s";
-        /// [`binomial`](fn@super::binomial).
+        /// [`binomial`](fn@super::binomial), in one piece.
         Binomial = "binomial" in "gather/binomial.rs", "Thakur and others 2005 §2",
+            needs [Steps], phases ["up the tree"], costs "n-1", "ones*s";
+        /// [`binomial`](fn@super::binomial), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
+        Fixed = "fixed" in "gather/binomial.rs", "NUMA clusters §3.2",
             needs [Steps], phases ["up the tree"], costs "n-1", "ones*s";
         /// [`token_ring`](fn@super::token_ring).
         Token = "token" in "gather/token.rs", "NUMA clusters §3.2; above 64 KiB in two transfers; n − 2 notifications",

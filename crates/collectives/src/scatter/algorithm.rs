@@ -12,8 +12,14 @@ algorithms! {
         /// [`direct`](fn@super::direct), lent: the others read.
         Pull = "pull" in "scatter/direct.rs", "NUMA clusters §3.2",
             needs [Mesh], phases ["all at once"], costs "n-1", "(n-1)*s/n";
-        /// [`binomial`](fn@super::binomial).
+        /// [`binomial`](fn@super::binomial), in one piece.
         Binomial = "binomial" in "scatter/binomial.rs", "Thakur and others 2005 §2",
+            needs [Steps], phases ["down the tree"], costs "n-1", "ones*s/n";
+        /// [`binomial`](fn@super::binomial), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
+        Fixed = "fixed" in "scatter/binomial.rs", "NUMA clusters §3.2",
+            needs [Steps], phases ["down the tree"], costs "n-1", "ones*s/n";
+        /// [`binomial`](fn@super::binomial), in pipeline segments of [`PipelineSegments::DYNAMIC`](crate::PipelineSegments).
+        Dynamic = "dynamic" in "scatter/binomial.rs", "NUMA clusters §3.2",
             needs [Steps], phases ["down the tree"], costs "n-1", "ones*s/n";
         /// [`token_ring`](fn@super::token_ring).
         Token = "token" in "scatter/token.rs", "NUMA clusters §3.2; above 64 KiB in two transfers; n − 2 notifications",

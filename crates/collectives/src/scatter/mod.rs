@@ -11,10 +11,11 @@ pub use binomial::binomial;
 pub use direct::direct;
 pub use token::token_ring;
 
-use crate::binomial_tree::subtree;
+use crate::binomial_segments::Place;
 use crate::context::OpContext;
 use crate::part_lengths::{announce, around};
 use crate::parts::equal;
+use crate::pipeline::PipelineSegments;
 use crate::registry::{Request, record};
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
@@ -63,10 +64,18 @@ pub fn start_parts<F: Fabric>(
     };
     let asked = context.schedule.asked.scatter.everywhere();
     match choose(asked, &request, context.traits()) {
-        Algorithm::Binomial => {
-            record::ran(Algorithm::Binomial.entry());
+        algorithm @ (Algorithm::Binomial | Algorithm::Fixed | Algorithm::Dynamic) => {
+            record::ran(algorithm.entry());
             let lens = announce(context, root, part, recv.len())?;
-            run_binomial(context, root, send, part, recv, around(&lens, root))
+            run_binomial(
+                algorithm,
+                context,
+                root,
+                send,
+                part,
+                recv,
+                around(&lens, root),
+            )
         }
         // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
         Algorithm::Pull if asked != Some(Algorithm::Pull) => {
@@ -111,10 +120,10 @@ pub fn run<F: Fabric>(
                 token_ring(fabric, root, send, part, recv, near, shape)
             })
         }
-        Algorithm::Binomial => {
+        Algorithm::Binomial | Algorithm::Fixed | Algorithm::Dynamic => {
             let len = recv.len();
             let size = |ranks: Range<usize>| ranks.len() * len;
-            run_binomial(context, root, send, part, recv, size)
+            run_binomial(algorithm, context, root, send, part, recv, size)
         }
     }
 }
@@ -136,6 +145,7 @@ fn run_direct<F: Fabric>(
 
 #[inline(never)]
 fn run_binomial<F: Fabric>(
+    algorithm: Algorithm,
     context: &mut OpContext<F>,
     root: usize,
     send: &[u8],
@@ -144,10 +154,17 @@ fn run_binomial<F: Fabric>(
     size: impl Fn(Range<usize>) -> usize + Copy,
 ) -> Result<(), F::Error> {
     let (rank, n) = (context.fabric.rank(), context.fabric.size());
-    let room = size(subtree((rank + n - root) % n, n));
-    // Parts are only moved here, so messages may split elements.
+    let pipeline = match algorithm {
+        Algorithm::Fixed => PipelineSegments::FIXED,
+        Algorithm::Dynamic => PipelineSegments::DYNAMIC,
+        _ => PipelineSegments::Whole,
+    };
+    // Parts are only moved here, so messages and segments may split elements.
+    let segment = pipeline.bytes(size(0..n), 1);
     let protocol = TransferProtocol::fitting(context.message_bytes, 1);
-    context.with_scratch(room, 1, |fabric, _, _, scratch| {
-        binomial(fabric, root, send, part, scratch, recv, size, protocol)
+    let cut = (size, segment);
+    let room = Place::new(rank, root, n, cut).scratch_bytes(part);
+    context.with_room(room, |fabric, _, _, scratch| {
+        binomial(fabric, root, send, part, scratch, recv, cut, protocol)
     })
 }

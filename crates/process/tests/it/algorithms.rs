@@ -202,6 +202,11 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
     let block = |rank: usize| pipeline::block(S, 1, n, rank);
     let size = |ranks: Range<usize>| ranks.len() * S;
     let block_size = |ranks: Range<usize>| ranks.len() * S / n;
+    let segment = match name {
+        "fixed" => PipelineSegments::FIXED,
+        "dynamic" => PipelineSegments::DYNAMIC,
+        _ => PipelineSegments::Whole,
+    };
     let mut groups = Groups::new(n);
     let rounds_of = |name| match name {
         "multi-m" => barrier::multi_m_rounds(n),
@@ -313,12 +318,10 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                 let recv = &mut vec![0; S / n][..];
                 let window = &mut &mut send[..];
                 match name {
-                    "binomial" => {
+                    "binomial" | "fixed" | "dynamic" => {
                         let scratch = &mut &mut second[..];
-                        let send: &[u8] = window;
-                        scatter::binomial(
-                            fabric, root, send, block, scratch, recv, block_size, protocol,
-                        )
+                        let cut = (block_size, segment.bytes(S, 1));
+                        scatter::binomial(fabric, root, window, block, scratch, recv, cut, protocol)
                     }
                     "token" => {
                         let near = rank % 2 == 1;
@@ -331,11 +334,12 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
             }
             ("gather", _) => {
                 match name {
-                    "binomial" => {
-                        let mut scratch = vec![0; n * S];
-                        let (send, scratch) = (&mine[..], &mut &mut scratch[..]);
+                    "binomial" | "fixed" => {
+                        let scratch = &mut vec![0; n * S][..];
+                        let send = &mine[..];
+                        let cut = (size, segment.bytes(n * S, 1));
                         gather::binomial(
-                            fabric, root, send, scratch, &mut long, parts, size, protocol,
+                            fabric, root, send, scratch, &mut long, parts, cut, protocol,
                         )
                     }
                     "token" => {
@@ -518,6 +522,40 @@ fn tokens_part_what_is_long() {
             let others = n - 1;
             let expected = (4 * others, 2 * n.saturating_sub(2), 2 * others * S);
             assert_eq!(transfers, expected, "{n} ranks, root {root}");
+        }
+    }
+}
+
+/// Segments of any length carry parts of any lengths, which lie side by side or apart, through binomial trees.
+#[test]
+fn segments_of_binomial_trees_carry_all_parts() {
+    for (n, root) in (1..=9).flat_map(|n| (0..n).map(move |root| (n, root))) {
+        for (round, segment) in [1, 7, 64, 100, usize::MAX].into_iter().enumerate() {
+            let len = |rank: usize| [20 * rank + 30, 60, 3 * (rank % 3), 0][(round + n) % 4];
+            let gap = round % 2;
+            let start = |rank: usize| (0..rank).map(|rank| len(rank) + gap).sum();
+            let part = |rank: usize| start(rank)..start(rank) + len(rank);
+            let all = start(n);
+            let size = |ranks: Range<usize>| ranks.map(|v| len((v + root) % n)).sum();
+            let protocol = TransferProtocol::fitting([10, 1000][n % 2], 1);
+            let sent = run(n, |fabric| {
+                let rank = fabric.rank;
+                let (send, recv) = (given(root, all), &mut vec![7; len(rank)][..]);
+                let (scratch, cut) = (&mut vec![0; all][..], (size, segment));
+                scatter::binomial(fabric, root, &send, part, scratch, recv, cut, protocol).unwrap();
+                assert_eq!(recv, &send[part(rank)], "{n} ranks, segments of {segment}");
+                let mut back = vec![7; all];
+                gather::binomial(fabric, root, recv, scratch, &mut back, part, cut, protocol)
+                    .unwrap();
+                let parts = (0..n).filter(|_| rank == root).map(part);
+                parts.for_each(|part| assert_eq!(back[part.clone()], send[part]));
+            });
+            let moved = |v: usize| v.count_ones() as usize * len((v + root) % n);
+            let bytes: usize = (0..n).map(moved).sum();
+            assert_eq!(sent.bytes, 2 * bytes, "{n} ranks, segments of {segment}");
+            if segment == usize::MAX {
+                assert_eq!(sent.messages + sent.loans, 2 * (n - 1));
+            }
         }
     }
 }

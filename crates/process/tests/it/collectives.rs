@@ -167,6 +167,66 @@ fn broadcasts_agree_with_the_reference() {
     });
 }
 
+/// Scatters and gathers in pipeline segments, at lengths on both sides of each number of segments, from every root,
+/// between threads and between processes. Elements have one byte, so segments end anywhere.
+#[test]
+fn segments_of_scatters_and_gathers_give_the_same() {
+    let value = |rank: usize, len: usize| -> Vec<u8> {
+        let period = (0..len.min(PERIOD)).map(|index| (rank * 71 + index * 13) as u8);
+        repeated(period.collect(), len)
+    };
+    let asked = |scatter: scatter::Algorithm, gather: gather::Algorithm| {
+        let mut asked = Algorithms::default();
+        (asked.scatter, asked.gather) = (scatter.into(), gather.into());
+        asked
+    };
+    for (n, algorithms) in [
+        (
+            3,
+            asked(scatter::Algorithm::Fixed, gather::Algorithm::Fixed),
+        ),
+        (
+            5,
+            asked(scatter::Algorithm::Dynamic, gather::Algorithm::Fixed),
+        ),
+        (
+            6,
+            asked(scatter::Algorithm::Fixed, gather::Algorithm::Binomial),
+        ),
+    ] {
+        let body = |member: &mut Member| {
+            let rank = member.rank();
+            // Bytes of all parts together; 200 KiB do not fit four segments.
+            for all in [8 << 10, 16 << 10, 32 << 10, 64 << 10, 200 << 10] {
+                for (root, len) in (0..n).map(|root| (root, all / n + (root + all / 8192) % 3 - 1))
+                {
+                    let everything: Vec<u8> = (0..n).flat_map(|rank| value(rank, len)).collect();
+                    let (send, mut recv) =
+                        ((rank == root).then_some(&everything[..]), vec![1; len]);
+                    member.scatter(root, send, &mut recv).unwrap();
+                    assert!(
+                        recv == value(rank, len),
+                        "{len} from {root} of {n} at {rank}"
+                    );
+                    let mut back = vec![1; n * len];
+                    let into = (rank == root).then_some(&mut back[..]);
+                    member.gather(root, &recv, into).unwrap();
+                    assert!(rank != root || back == everything, "{len} to {root} of {n}");
+                }
+            }
+        };
+        team(n, Pattern::Smelt, algorithms, false).run(body);
+        in_processes(
+            n,
+            &format!("segments-{n}"),
+            algorithms,
+            Pattern::Smelt,
+            [0; 2],
+            body,
+        );
+    }
+}
+
 /// Each set of roots copies to the root of a tree, at which the others hang it, between threads and between processes.
 #[test]
 fn copies_to_the_root_of_the_tree_give_the_same() {

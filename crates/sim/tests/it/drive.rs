@@ -243,28 +243,52 @@ fn every_algorithm_gives_what_one_loop_gives() {
     assert!(calls > 1000, "{calls} calls");
 }
 
-/// Partial results in memory of their own: that memory is kept for the next call, unless it is very long.
+/// Partial results in memory of their own: that memory is kept for the next call, unless it is very long. Of four ranks
+/// in a binomial tree one passes on the parts of two.
 #[test]
 fn long_scratch_is_freed_and_short_one_is_kept() {
-    let file = corecast_model::synthetic("core:2").unwrap();
-    let plans = Plans::of_pattern(file.costs(), Pattern::Smelt, Some(0)).unwrap();
-    for (collective, algorithm) in [
-        (Collective::Scatter, "binomial"),
-        (Collective::Gather, "binomial"),
-        (Collective::ReduceScatter, "halving"),
+    let (halved, doubled) = (SCRATCH_KEPT_BYTES / 2 + 4096, 2 * SCRATCH_KEPT_BYTES + 8192);
+    for (collective, algorithm, ranks, long) in [
+        (Collective::Scatter, "binomial", 4, doubled),
+        (Collective::Gather, "binomial", 4, halved),
+        (Collective::ReduceScatter, "halving", 2, doubled),
     ] {
-        for (bytes, is_kept) in [(1 << 20, true), (2 * SCRATCH_KEPT_BYTES + 4096, false)] {
-            let call = Call::new(collective, algorithm, 0, bytes).unwrap();
-            let job = Job::new(&call, &plans).unwrap();
-            let kept = on_all_ranks(&job, 2, |mut context| {
-                let first = context.scratch_bytes();
-                job.run(&mut context, &Bytes::new(|_| ())).unwrap();
-                (first, context.scratch_bytes())
-            });
+        for (bytes, is_kept) in [(1 << 20, true), (long, false)] {
+            let (call, kept) = scratch_of(collective, algorithm, ranks, bytes);
             let grown = kept.iter().any(|(first, now)| now > first);
             assert_eq!(grown, is_kept, "{call}: {kept:?}");
         }
     }
+}
+
+/// In segments of 32 KiB, four of them are enough.
+#[test]
+fn scratch_of_segments_is_short() {
+    for collective in [Collective::Scatter, Collective::Gather] {
+        let (call, kept) = scratch_of(collective, "fixed", 4, 4 << 20);
+        let most = kept.iter().map(|(first, now)| now - first).max().unwrap();
+        let expected = (128 << 10) - 256..=128 << 10;
+        assert!(expected.contains(&most), "{call}: {kept:?}");
+    }
+}
+
+/// Bytes of each rank's scratch before a call and after it.
+fn scratch_of(
+    collective: Collective,
+    algorithm: &str,
+    ranks: usize,
+    bytes: usize,
+) -> (Call, Vec<(usize, usize)>) {
+    let file = corecast_model::synthetic(&format!("core:{ranks}")).unwrap();
+    let plans = Plans::of_pattern(file.costs(), Pattern::Smelt, Some(0)).unwrap();
+    let call = Call::new(collective, algorithm, 0, bytes).unwrap();
+    let job = Job::new(&call, &plans).unwrap();
+    let kept = on_all_ranks(&job, ranks, |mut context| {
+        let first = context.scratch_bytes();
+        job.run(&mut context, &Bytes::new(|_| ())).unwrap();
+        (first, context.scratch_bytes())
+    });
+    (call, kept)
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::{
-    Algorithms, BarrierPlan, ByLength, Plans, allgather, allreduce, alltoall, broadcast, gather,
-    reduce, reduce_scatter, scan, scatter,
+    Algorithms, BarrierPlan, ByLength, Entry, Plans, allgather, allreduce, alltoall, broadcast,
+    gather, reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::{Pattern, Tree};
 use corecast_team::{Options, Team, TeamError};
@@ -70,7 +70,7 @@ fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
     macro_rules! draw {
         ($($collective:ident),*) => {$(
             let all = $collective::Algorithm::ALL.iter().copied();
-            let all: Vec<_> = all.filter(|one| one.name() != "packages").collect();
+            let all: Vec<_> = all.filter(|one| !is_drawn_apart(one.entry())).collect();
             let mut ranges: Vec<usize> = match rng.u32(..3) {
                 0 => Vec::new(),
                 1 => vec![usize::MAX],
@@ -98,12 +98,29 @@ fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
         reduce_scatter,
         scan
     );
-    // Reductions by packages are drawn apart, so that all other cases stay what they were.
+    // What came later is drawn apart, so that all other cases stay what they were.
     let mut apart = fastrand::Rng::with_seed(rng.clone().u64(..));
     if apart.u32(..4) == 0 {
         asked.reduce = Some(reduce::Algorithm::Packages).into();
     }
+    match apart.u32(..16) {
+        0 => asked.scatter = Some(scatter::Algorithm::Fixed).into(),
+        1 => asked.scatter = Some(scatter::Algorithm::Dynamic).into(),
+        2 => asked.gather = Some(gather::Algorithm::Fixed).into(),
+        _ => {}
+    }
     asked
+}
+
+/// Whether [`algorithms`] draws this one at the end.
+fn is_drawn_apart(entry: &Entry) -> bool {
+    let apart = [
+        reduce::Algorithm::Packages.entry(),
+        scatter::Algorithm::Fixed.entry(),
+        scatter::Algorithm::Dynamic.entry(),
+        gather::Algorithm::Fixed.entry(),
+    ];
+    apart.contains(&entry)
 }
 
 fn plans(rng: &mut fastrand::Rng, n: usize) -> Plans {
