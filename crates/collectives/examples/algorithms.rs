@@ -1,8 +1,8 @@
 //! Prints the table of docs/algorithms.md, which a test compares with the registry.
 
 fn main() {
-    println!("| collective | name | file | source | needs | phases | transfers | bytes |");
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| collective | name | file | source | needs | size | phases | transfers | bytes |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for entry in corecast_collectives::entries() {
         println!("{}", entry.row());
     }

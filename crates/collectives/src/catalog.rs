@@ -35,7 +35,7 @@ pub fn entries() -> Vec<&'static Entry> {
     )
 }
 
-/// The entry of an algorithm by its name; `None` if the collective has none of that name.
+/// The entry of an algorithm by its name, with a size or without; `None` if the collective has none of that name.
 ///
 /// # Examples
 ///
@@ -43,9 +43,12 @@ pub fn entries() -> Vec<&'static Entry> {
 /// use corecast_collectives::{Collective, entry};
 ///
 /// assert!(entry(Collective::Scan, "chain").is_some());
+/// assert_eq!(entry(Collective::Scan, "chain:64K"), entry(Collective::Scan, "chain"));
 /// assert!(entry(Collective::Scan, "ring").is_none());
 /// ```
 pub fn entry(collective: Collective, name: &str) -> Option<&'static Entry> {
-    let is_it = |entry: &&Entry| (entry.collective, entry.name) == (collective, name);
+    let sized = |entry: &Entry| entry.sizes.is_some_and(|sizes| sizes.names.contains(&name));
+    let is_it =
+        |entry: &&Entry| entry.collective == collective && (entry.name == name || sized(entry));
     entries().into_iter().find(is_it)
 }

@@ -11,6 +11,8 @@ use crate::plans::Plans;
 use crate::preferences::Algorithms;
 use crate::reduce::{self, ordered_tree, package_tree};
 use crate::registry::ALL_LINES_RANKS_MAX;
+#[cfg(debug_assertions)]
+use crate::registry::Selection;
 use crate::route::Route;
 use corecast_plan::{Operation, Tree};
 use std::sync::{Arc, OnceLock};
@@ -21,7 +23,7 @@ pub struct Layout {
     /// All lines that groups share.
     pub groups: Groups,
     #[cfg(debug_assertions)]
-    barrier_algorithm: barrier::Algorithm,
+    barrier_algorithm: Selection<barrier::Algorithm>,
     barriers: Vec<BarrierSchedule>,
     /// Each rank's part of broadcasts over groups, if the plans have such.
     fan_outs: Option<Vec<GroupRoute>>,
@@ -43,7 +45,7 @@ pub(crate) fn has_rings(n: usize, oversubscribed: bool) -> bool {
 pub(crate) fn has_lines(n: usize, asked: &Algorithms, oversubscribed: bool) -> bool {
     let wanted = asked.broadcast.ranges().any(|(_, choice)| match choice {
         None => has_rings(n, oversubscribed),
-        choice => choice == Some(broadcast::Algorithm::Line),
+        Some(choice) => choice.algorithm == broadcast::Algorithm::Line,
     });
     wanted && (2..=ALL_LINES_RANKS_MAX).contains(&n)
 }
@@ -68,7 +70,7 @@ impl Layout {
         let all_lines = has_lines(n, asked, oversubscribed).then(|| AllLines::all(n, &mut groups));
         let mut reductions = asked.reduce.ranges().map(|(_, choice)| choice);
         let package_tree = reductions
-            .any(|choice| choice == Some(reduce::Algorithm::Packages))
+            .any(|choice| choice.is_some_and(|one| one.algorithm == reduce::Algorithm::Packages))
             .then(|| packages.map_or_else(|| ordered_tree(n), package_tree));
         Self {
             groups,
@@ -89,7 +91,7 @@ pub struct RankSchedule {
     pub(crate) barrier: BarrierSchedule,
     /// The algorithm of [`barrier`](Self::barrier), for tests that compare it with the choice.
     #[cfg(debug_assertions)]
-    pub(crate) barrier_algorithm: barrier::Algorithm,
+    pub(crate) barrier_algorithm: Selection<barrier::Algorithm>,
     pub(crate) broadcast: Route,
     /// The rank's part of broadcasts over groups, if the plans have such.
     pub(crate) fan_out: Option<GroupRoute>,

@@ -63,6 +63,6 @@ pub use parts::Parts;
 pub use pipeline::PipelineSegments;
 pub use plans::{BarrierPlan, MESH_RANKS_MAX, Plans, PlansError};
 pub use preferences::{Algorithms, ByLength, ByLengthError, RANGES_MAX};
-pub use registry::Entry;
+pub use registry::{Entry, Selection};
 pub use route::Route;
 pub use transfer::TransferProtocol;

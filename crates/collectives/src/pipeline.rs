@@ -15,16 +15,20 @@ pub enum PipelineSegments {
 }
 
 impl PipelineSegments {
-    /// Segments of 32 KiB, the default of the NUMA-cluster collectives.
-    pub const FIXED: Self = Self::Fixed(32 * 1024);
+    /// Bytes of a segment, the default of the NUMA-cluster collectives.
+    pub const FIXED_BYTES: usize = 32 * 1024;
+    /// Fewest bytes of a half, the default of the NUMA-cluster collectives.
+    pub const DYNAMIC_BYTES: usize = 8 * 1024;
+    /// Segments of 32 KiB.
+    pub const FIXED: Self = Self::Fixed(Self::FIXED_BYTES);
     /// Halving into segments of at least 8 KiB.
-    pub const DYNAMIC: Self = Self::Dynamic(8 * 1024);
+    pub const DYNAMIC: Self = Self::Dynamic(Self::DYNAMIC_BYTES);
 
     /// Bytes of each pipeline segment but the last: a multiple of `element_size`, at least `element_size`.
     pub fn bytes(self, len: usize, element_size: usize) -> usize {
         let requested = match self {
             Self::Whole => len,
-            Self::Fixed(bytes) => bytes,
+            Self::Fixed(bytes) => bytes.min(len),
             Self::Dynamic(least) => {
                 let mut bytes = len;
                 while bytes.div_ceil(2) >= least.max(1) && bytes > 1 {

@@ -8,10 +8,7 @@
 //! ratios to it: below 1 where another algorithm would have been faster.
 
 use corecast_collectives::operator::{Ordered, Sum};
-use corecast_collectives::{
-    Algorithms, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, pipeline,
-    reduce, reduce_scatter, scan, scatter,
-};
+use corecast_collectives::{Algorithms, Plans, pipeline};
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Member, Options, Team};
 use corecast_wire::WaitConfig;
@@ -28,47 +25,46 @@ type Body = fn(&mut Member, &mut [u64], &mut [u64]) -> Result<(), Failure>;
 /// The names of an operation's algorithms, and how they are asked for.
 type Choices = Vec<(&'static str, Algorithms)>;
 
-macro_rules! choices {
-    ($collective:ident) => {
-        $collective::Algorithm::ALL
-            .iter()
-            .map(|&one| {
-                let mut algorithms = Algorithms::default();
-                algorithms.$collective = Some(one).into();
-                (one.name(), algorithms)
-            })
-            .collect()
+/// Each algorithm of an operation, with each of its sizes.
+fn choices(operation: &str) -> Choices {
+    let names = Algorithms::sized_names(operation).expect("an operation's name");
+    let asking = |name| {
+        let mut algorithms = Algorithms::default();
+        let asked = algorithms.ask(operation, &[(usize::MAX, Some(name))]);
+        asked.expect("an algorithm's name");
+        (name, algorithms)
     };
+    names.into_iter().map(asking).collect()
 }
 
 /// The operation of that name, on `mine` (which has the size) and `all` (which has the size for each rank).
 fn operation(name: &str) -> Option<(Choices, Body)> {
     Some(match name {
-        "barrier" => (choices!(barrier), |m, _, _| m.barrier()),
-        "broadcast" => (choices!(broadcast), |m, mine, _| m.broadcast(0, mine)),
-        "reduce" => (choices!(reduce), |m, mine, _| m.reduce(0, mine, Sum)),
-        "allreduce" => (choices!(allreduce), |m, mine, _| m.allreduce(mine, Sum)),
-        "allreduce-ordered" => (choices!(allreduce), |m, mine, _| {
+        "barrier" => (choices("barrier"), |m, _, _| m.barrier()),
+        "broadcast" => (choices("broadcast"), |m, mine, _| m.broadcast(0, mine)),
+        "reduce" => (choices("reduce"), |m, mine, _| m.reduce(0, mine, Sum)),
+        "allreduce" => (choices("allreduce"), |m, mine, _| m.allreduce(mine, Sum)),
+        "allreduce-ordered" => (choices("allreduce"), |m, mine, _| {
             m.allreduce(mine, Ordered(Sum))
         }),
-        "scatter" => (choices!(scatter), |m, mine, all| {
+        "scatter" => (choices("scatter"), |m, mine, all| {
             let send = (m.rank() == 0).then_some(&*all);
             m.scatter(0, send, mine)
         }),
-        "gather" => (choices!(gather), |m, mine, all| {
+        "gather" => (choices("gather"), |m, mine, all| {
             let recv = (m.rank() == 0).then_some(all);
             m.gather(0, mine, recv)
         }),
-        "allgather" => (choices!(allgather), |m, mine, all| m.allgather(mine, all)),
-        "alltoall" => (choices!(alltoall), |m, mine, all| {
+        "allgather" => (choices("allgather"), |m, mine, all| m.allgather(mine, all)),
+        "alltoall" => (choices("alltoall"), |m, mine, all| {
             let len = mine.len() / m.size() * m.size();
             m.alltoall(&mine[..len], &mut all[..len])
         }),
-        "reduce_scatter" => (choices!(reduce_scatter), |m, mine, all| {
+        "reduce_scatter" => (choices("reduce_scatter"), |m, mine, all| {
             let block = pipeline::block(mine.len(), 1, m.size(), m.rank());
             m.reduce_scatter(mine, &mut all[..block.len()], Sum)
         }),
-        "scan" => (choices!(scan), |m, mine, _| m.scan(mine, Sum)),
+        "scan" => (choices("scan"), |m, mine, _| m.scan(mine, Sum)),
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! The algorithms of allgathers, and the choice between them.
 
-use crate::registry::{Request, TeamTraits, algorithms};
+use crate::registry::{Request, Selection, TeamTraits, algorithms};
 
 algorithms! {
     /// The algorithms of allgathers. For parts of different lengths there are [`direct`](fn@super::direct) and
@@ -25,10 +25,20 @@ algorithms! {
 /// ranks are linked, [`bruck`](fn@super::bruck) where parts have one length and fit a message, and otherwise
 /// [`ring`](fn@super::ring).
 #[inline]
-pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
-    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
-        return asked;
-    }
+pub fn choose(
+    asked: Option<Selection<Algorithm>>,
+    request: &Request,
+    traits: &TeamTraits,
+) -> Selection<Algorithm> {
+    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
+    asked
+        .filter(serves)
+        .unwrap_or_else(|| usual(request, traits).into())
+}
+
+/// The algorithm by length where none was asked for.
+#[inline]
+fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     match traits.mesh {
         true => Algorithm::Direct,
         false if request.equal_parts && request.bytes <= traits.message_bytes => Algorithm::Bruck,

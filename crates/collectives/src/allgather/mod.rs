@@ -37,7 +37,7 @@ pub fn start<F: Fabric>(
         ..Request::of_bytes(len)
     };
     let asked = context.schedule.asked.allgather.at(len);
-    let algorithm = choose(asked, &request, context.traits());
+    let algorithm = choose(asked, &request, context.traits()).algorithm;
     run(algorithm, context, send, recv, equal(len), element)
 }
 
@@ -54,7 +54,7 @@ pub fn start_parts<F: Fabric>(
     element: usize,
 ) -> Result<(), F::Error> {
     let asked = context.schedule.asked.allgather.everywhere();
-    let algorithm = choose(asked, &Request::of_parts(element), context.traits());
+    let algorithm = choose(asked, &Request::of_parts(element), context.traits()).algorithm;
     run(algorithm, context, send, recv, part, element)
 }
 
@@ -73,7 +73,7 @@ pub fn run<F: Fabric>(
     part: impl Fn(usize) -> Range<usize> + Copy,
     element: usize,
 ) -> Result<(), F::Error> {
-    record::ran(algorithm.entry());
+    record::ran(algorithm.into());
     match algorithm {
         Algorithm::Trees => {
             let root = context.schedule.broadcast.root();

@@ -1,6 +1,7 @@
 //! The algorithms of allreductions, and the choice between them.
 
-use crate::registry::{Request, TeamTraits, algorithms};
+use crate::pipeline::PipelineSegments;
+use crate::registry::{Request, Selection, TeamTraits, algorithms};
 
 algorithms! {
     /// The algorithms of allreductions.
@@ -17,7 +18,7 @@ algorithms! {
             needs [Mesh], phases ["reduce_scatter", "allgather"], costs "2*n*(n-1)", "2*(n-1)*s";
         /// [`doubling`](fn@super::doubling).
         Doubling = "doubling" in "allreduce/doubling.rs", "Thakur and others 2005 §4.5",
-            needs [MeshOrCube], phases ["rounds"], costs "joins", "joins*s";
+            needs [MeshOrCube], size Segment(PipelineSegments::FIXED_BYTES), phases ["rounds"], costs "joins", "joins*s";
         /// [`rabenseifner`](fn@super::rabenseifner).
         Rabenseifner = "rabenseifner" in "allreduce/rabenseifner.rs", "Rabenseifner 2004",
             needs [Cube, PowerOfTwo], phases ["reduce_scatter by halving", "allgather by doubling"], costs "2*n*log", "2*(n-1)*s";
@@ -38,10 +39,20 @@ const TREES_BYTES_MAX: usize = 16 * 1024;
 
 /// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
-pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
-    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
-        return asked;
-    }
+pub fn choose(
+    asked: Option<Selection<Algorithm>>,
+    request: &Request,
+    traits: &TeamTraits,
+) -> Selection<Algorithm> {
+    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
+    asked
+        .filter(serves)
+        .unwrap_or_else(|| usual(request, traits).into())
+}
+
+/// The algorithm by length where none was asked for.
+#[inline]
+fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     let (n, bytes, message_bytes) = (traits.ranks, request.bytes, traits.message_bytes);
     let short_elements = request.element <= message_bytes;
     match bytes {

@@ -21,7 +21,7 @@ use crate::context::OpContext;
 use crate::pipeline::PipelineSegments;
 use crate::reduce_scatter::PIECE_BYTES;
 use crate::reduction_order::ReductionOrder;
-use crate::registry::record;
+use crate::registry::{Selection, record};
 use crate::transfer::TransferProtocol;
 use crate::{broadcast, reduce};
 use corecast_wire::Fabric;
@@ -40,30 +40,31 @@ pub fn start<F: Fabric>(
     // For lengths at which no algorithm was asked for, this is what `choose` returns, without the time that it
     // takes.
     if data.len() < context.short.allreduce {
-        record::ran(Algorithm::Messages.entry());
+        record::ran(Algorithm::Messages.into());
         return run_message(context, data, combine);
     }
     let len = data.len();
     let asked = context.schedule.asked.allreduce.at(len);
     let request = context.reduction(len, combine);
-    let algorithm = choose(asked, &request, context.traits());
-    run(algorithm, context, data, combine)
+    let selection = choose(asked, &request, context.traits());
+    run(selection, context, data, combine)
 }
 
 /// Combines all ranks' `data` into each of them by one algorithm, which [serves](crate::registry::Entry::serves)
-/// the team.
+/// the team, in segments of its size.
 ///
 /// # Errors
 ///
 /// Returns the first error of the fabric.
 #[inline(never)]
 pub fn run<F: Fabric>(
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    record::ran(algorithm.entry());
+    record::ran(selection);
+    let algorithm = selection.algorithm;
     match algorithm {
         Algorithm::Messages => {
             for part in context.messages(data.len(), combine.element_size()) {
@@ -76,7 +77,10 @@ pub fn run<F: Fabric>(
             reduce::start(context, root, data, combine)?;
             broadcast::start(context, root, data, combine.element_size())
         }
-        Algorithm::Doubling => run_doubling(context, data, combine),
+        Algorithm::Doubling => {
+            let bytes = selection.size_or_built_in(context.fabric.size());
+            run_doubling(context, data, combine, PipelineSegments::Fixed(bytes))
+        }
         Algorithm::Owners | Algorithm::Rabenseifner | Algorithm::Ring => {
             run_blocks(context, data, combine, algorithm)
         }
@@ -108,11 +112,12 @@ fn run_doubling<F: Fabric>(
     context: &mut OpContext<F>,
     data: &mut [u8],
     combine: &impl Combine,
+    pipeline: PipelineSegments,
 ) -> Result<(), F::Error> {
     let (len, element_size) = (data.len(), combine.element_size());
     let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
-    let room = PipelineSegments::FIXED.bytes(len, element_size).min(len);
-    for part in PipelineSegments::FIXED.of(len, element_size) {
+    let room = pipeline.bytes(len, element_size).min(len);
+    for part in pipeline.of(len, element_size) {
         context.with_scratch(room, element_size, |fabric, _, incoming, scratch| {
             let data = &mut data[part];
             let len = data.len();

@@ -1,6 +1,6 @@
 //! The algorithms of all-to-alls, and the choice between them.
 
-use crate::registry::{Request, TeamTraits, algorithms};
+use crate::registry::{Request, Selection, TeamTraits, algorithms};
 
 algorithms! {
     /// The algorithms of all-to-alls. Parts of different lengths go by [`direct`](fn@super::direct) where all ranks
@@ -18,10 +18,18 @@ algorithms! {
 /// Returns the algorithm that was asked for if the team can run it, else [`direct`](fn@super::direct) where all
 /// ranks are linked, and otherwise [`bruck`](fn@super::bruck).
 #[inline]
-pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
-    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
-        return asked;
-    }
+pub fn choose(
+    asked: Option<Selection<Algorithm>>,
+    request: &Request,
+    traits: &TeamTraits,
+) -> Selection<Algorithm> {
+    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
+    asked.filter(serves).unwrap_or_else(|| usual(traits).into())
+}
+
+/// The algorithm by length where none was asked for.
+#[inline]
+fn usual(traits: &TeamTraits) -> Algorithm {
     match traits.mesh {
         true => Algorithm::Direct,
         false => Algorithm::Bruck,

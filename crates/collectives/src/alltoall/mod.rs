@@ -34,7 +34,7 @@ pub fn start<F: Fabric>(
         ..Request::of_bytes(len)
     };
     let asked = context.schedule.asked.alltoall.at(len);
-    let algorithm = choose(asked, &request, context.traits());
+    let algorithm = choose(asked, &request, context.traits()).algorithm;
     run(algorithm, context, send, recv, len, element)
 }
 
@@ -52,8 +52,8 @@ pub fn start_parts<F: Fabric>(
     take: impl Fn(usize) -> Range<usize> + Copy,
     element: usize,
 ) -> Result<(), F::Error> {
-    let algorithm = choose(None, &Request::of_parts(element), context.traits());
-    record::ran(algorithm.entry());
+    let algorithm = choose(None, &Request::of_parts(element), context.traits()).algorithm;
+    record::ran(algorithm.into());
     match algorithm {
         Algorithm::Direct => run_direct(context, send, give, recv, take, element),
         Algorithm::Bruck => {
@@ -77,7 +77,7 @@ pub fn run<F: Fabric>(
     len: usize,
     element: usize,
 ) -> Result<(), F::Error> {
-    record::ran(algorithm.entry());
+    record::ran(algorithm.into());
     let part = equal(len);
     match algorithm {
         Algorithm::Direct => run_direct(context, send, part, recv, part, element),

@@ -10,7 +10,7 @@ use super::pair_wise::pair_wise_rounds;
 use super::tree::tree;
 use crate::groups::Groups;
 use crate::plans::{BarrierPlan, Plans};
-use crate::registry::algorithms;
+use crate::registry::{Selection, algorithms};
 use crate::route::Route;
 use corecast_plan::Rounds;
 use corecast_plan::groups::Grouped;
@@ -29,11 +29,11 @@ algorithms! {
             needs [Plan], phases ["rounds"], costs "n*log", "0";
         /// [`groups`](fn@super::groups), over the groups of the barrier's plan, else one group of all other ranks.
         Groups = "groups" in "barrier/groups.rs", "CLa §3.1 and §3.2, notification trees with groups; one group is *same line*",
-            needs [GroupsOrOne], phases ["fan in", "fan out"], costs "2*(n-1)", "0";
+            needs [GroupsOrOne], size Group, phases ["fan in", "fan out"], costs "2*(n-1)", "0";
         /// [`m_way`](fn@super::m_way), over the rounds of the barrier's plan, else those of the [best
         /// m](fn@super::best_m).
         MWay = "m-way" in "barrier/m_way.rs", "CLa §3.3.1, single-use lines; over all packages the first variant of §3.3.2",
-            needs [], phases ["rounds"], costs "ways", "0";
+            needs [], size Readers, phases ["rounds"], costs "ways", "0";
         /// [`m_way`](fn@super::m_way), over [`multi_m_rounds`](fn@super::multi_m_rounds).
         MultiM = "multi-m" in "barrier/multi_m.rs", "CLa §3.3.1; run by `barrier/m_way.rs`",
             needs [], phases ["rounds"], costs "mixed", "0";
@@ -50,13 +50,14 @@ algorithms! {
 }
 
 /// Returns the algorithm that was asked for, else that of the plan.
-pub fn choose(asked: Option<Algorithm>, plan: &BarrierPlan) -> Algorithm {
-    asked.unwrap_or(match plan {
+pub fn choose(asked: Option<Selection<Algorithm>>, plan: &BarrierPlan) -> Selection<Algorithm> {
+    let usual = || match plan {
         BarrierPlan::Trees { .. } => Algorithm::Tree,
         BarrierPlan::Rounds(_) => Algorithm::Dissemination,
         BarrierPlan::Groups { .. } => Algorithm::Groups,
         BarrierPlan::Counter(_) => Algorithm::Counter,
-    })
+    };
+    asked.unwrap_or_else(|| usual().into())
 }
 
 /// A rank's part of the barrier.
@@ -81,16 +82,28 @@ pub enum BarrierSchedule {
 
 impl BarrierSchedule {
     /// The schedules of all ranks for one algorithm: over the barrier's plan where that suits the algorithm, else
-    /// over trees, rounds or groups of the algorithm's own. Adds the shared lines to `groups`. `packages` has the
-    /// package of each rank; without it all ranks are in one package.
+    /// over trees, rounds or groups of the algorithm's own, as where a size is asked for. Adds the shared lines to
+    /// `groups`. `packages` has the package of each rank; without it all ranks are in one package.
     pub fn all(
         plans: &Plans,
-        algorithm: Algorithm,
+        selection: Selection<Algorithm>,
         packages: Option<&[u32]>,
         groups: &mut Groups,
     ) -> Vec<Self> {
         let n = plans.len();
         let packages = || packages.map_or_else(|| vec![0; n], <[u32]>::to_vec);
+        let algorithm = selection.algorithm;
+        match (selection.size(), algorithm) {
+            (Some(m), Algorithm::MWay) => {
+                return over_lines(&Rounds::dissemination(n, m + 1), groups);
+            }
+            (Some(size), Algorithm::Groups) => {
+                let root = plans.broadcast().root();
+                let schedule = GroupSchedule::sized(size, root, &packages(), groups);
+                return schedule.into_iter().map(Self::Groups).collect();
+            }
+            _ => {}
+        }
         match (algorithm, plans.barrier()) {
             (Algorithm::Tree, BarrierPlan::Trees { fan_in, fan_out }) => trees(fan_in, fan_out),
             (Algorithm::Tree, _) => trees(plans.reduce(), plans.broadcast()),

@@ -14,7 +14,7 @@ mod tree;
 pub use algorithm::{Algorithm, BarrierSchedule, choose};
 pub use counter::counter;
 pub use dissemination::{Steps, dissemination};
-pub use groups::{GroupSchedule, groups};
+pub use groups::{GroupSchedule, grouped, groups};
 pub use m_way::{LineSteps, best_m, m_way};
 pub use multi_m::{factors, multi_m_rounds};
 pub use package_roots::package_root_rounds;
@@ -32,6 +32,6 @@ use corecast_wire::Fabric;
 #[inline(always)]
 pub fn start<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
     #[cfg(debug_assertions)]
-    crate::registry::record::ran(context.schedule.barrier_algorithm.entry());
+    crate::registry::record::ran(context.schedule.barrier_algorithm);
     context.schedule.barrier.run(&mut context.fabric)
 }

@@ -1,6 +1,7 @@
 //! The algorithms of broadcasts, and the choice between them.
 
-use crate::registry::{Request, TeamTraits, algorithms};
+use crate::pipeline::PipelineSegments;
+use crate::registry::{Request, Selection, TeamTraits, algorithms};
 use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 use std::ops::Range;
 
@@ -22,16 +23,16 @@ algorithms! {
             needs [Plan], phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Fixed = "fixed" in "broadcast/lent.rs", "NUMA clusters §3.1",
-            needs [Plan], phases ["down the tree"], costs "n-1", "(n-1)*s";
+            needs [Plan], size Segment(PipelineSegments::FIXED_BYTES), phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::DYNAMIC`](crate::PipelineSegments).
         Dynamic = "dynamic" in "broadcast/lent.rs", "NUMA clusters §3.1",
-            needs [Plan], phases ["down the tree"], costs "n-1", "(n-1)*s";
+            needs [Plan], size Segment(PipelineSegments::DYNAMIC_BYTES), phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`binomial`](fn@super::binomial), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Binomial = "binomial" in "broadcast/binomial.rs", "Thakur and others 2005 §4.2",
-            needs [Steps], phases ["down the tree"], costs "n-1", "(n-1)*s";
+            needs [Steps], size Segment(PipelineSegments::FIXED_BYTES), phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`chain`](fn@super::chain), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Chain = "chain" in "broadcast/chain.rs", "Pješivac-Grbović and others 2007 §3",
-            needs [Ring], phases ["down the tree"], costs "n-1", "(n-1)*s";
+            needs [Ring], size Segment(PipelineSegments::FIXED_BYTES), phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`scattered`](fn@super::scattered).
         Scattered = "scattered" in "broadcast/scattered.rs", "Thakur and others 2005 §4.2",
             needs [Steps], phases ["scatter", "allgather"], costs "(n-1)*(n+1)-ones", "(n-1)*s";
@@ -40,10 +41,20 @@ algorithms! {
 
 /// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
-pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
-    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
-        return asked;
-    }
+pub fn choose(
+    asked: Option<Selection<Algorithm>>,
+    request: &Request,
+    traits: &TeamTraits,
+) -> Selection<Algorithm> {
+    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
+    asked
+        .filter(serves)
+        .unwrap_or_else(|| usual(request, traits).into())
+}
+
+/// The algorithm by length where none was asked for.
+#[inline]
+fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     match request.bytes {
         bytes if published(traits).contains(&bytes) => Algorithm::Line,
         0..=RING_PAYLOAD_BYTES if traits.groups_root == Some(request.root) => Algorithm::Groups,

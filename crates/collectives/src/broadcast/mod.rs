@@ -20,7 +20,7 @@ pub use tree::tree;
 
 use crate::context::OpContext;
 use crate::pipeline::PipelineSegments;
-use crate::registry::{Request, record};
+use crate::registry::{Request, Selection, record};
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
@@ -58,11 +58,11 @@ fn run_short<F: Fabric>(
     let route = &context.schedule.broadcast;
     match &context.schedule.fan_out {
         Some(protocol) if data.len() <= RING_PAYLOAD_BYTES && root == route.root() => {
-            record::ran(Algorithm::Groups.entry());
+            record::ran(Algorithm::Groups.into());
             groups(&mut context.fabric, protocol, data)
         }
         _ => {
-            record::ran(Algorithm::Messages.entry());
+            record::ran(Algorithm::Messages.into());
             tree(&mut context.fabric, route, root, data)
         }
     }
@@ -81,11 +81,12 @@ fn run_long<F: Fabric>(
         ..Request::of_bytes(data.len())
     };
     let asked = context.schedule.asked.broadcast.at(data.len());
-    let algorithm = choose(asked, &request, context.traits());
-    run(algorithm, context, root, data, element)
+    let selection = choose(asked, &request, context.traits());
+    run(selection, context, root, data, element)
 }
 
-/// Copies `root`'s `data` to all ranks by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+/// Copies `root`'s `data` to all ranks by one algorithm, which [serves](crate::registry::Entry::serves) the team, in
+/// segments of its size.
 ///
 /// # Errors
 ///
@@ -95,22 +96,24 @@ fn run_long<F: Fabric>(
 ///
 /// If the team has no shared lines for an algorithm that needs some.
 pub fn run<F: Fabric>(
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     root: usize,
     data: &mut [u8],
     element: usize,
 ) -> Result<(), F::Error> {
+    let algorithm = selection.algorithm;
     match algorithm {
         Algorithm::Line => return run_published(context, root, data),
         Algorithm::Groups => return run_groups(context, data),
         Algorithm::Messages => return run_messages(context, root, data),
-        _ => record::ran(algorithm.entry()),
+        _ => record::ran(selection),
     }
+    let bytes = selection.size_or_built_in(context.fabric.size());
     let pipeline = match algorithm {
         Algorithm::Whole => PipelineSegments::Whole,
-        Algorithm::Dynamic => PipelineSegments::DYNAMIC,
-        _ => PipelineSegments::FIXED,
+        Algorithm::Dynamic => PipelineSegments::Dynamic(bytes),
+        _ => PipelineSegments::Fixed(bytes),
     };
     let shape = (data.len(), element);
     let route = &context.schedule.broadcast;
@@ -132,7 +135,7 @@ fn run_published<F: Fabric>(
     root: usize,
     data: &mut [u8],
 ) -> Result<(), F::Error> {
-    record::ran(Algorithm::Line.entry());
+    record::ran(Algorithm::Line.into());
     let lines = context.schedule.all_lines.as_ref();
     let lines = lines.expect("each rank has a line for all others");
     let mut parts = PipelineSegments::Fixed(context.publish_bytes).of(data.len(), 1);
@@ -141,7 +144,7 @@ fn run_published<F: Fabric>(
 
 /// Broadcasts over the groups of the plan, from its root.
 fn run_groups<F: Fabric>(context: &mut OpContext<F>, data: &mut [u8]) -> Result<(), F::Error> {
-    record::ran(Algorithm::Groups.entry());
+    record::ran(Algorithm::Groups.into());
     let protocol = context.schedule.fan_out.as_ref();
     let protocol = protocol.expect("the plan has groups");
     let mut parts = PipelineSegments::Fixed(RING_PAYLOAD_BYTES).of(data.len(), 1);
@@ -154,7 +157,7 @@ fn run_messages<F: Fabric>(
     root: usize,
     data: &mut [u8],
 ) -> Result<(), F::Error> {
-    record::ran(Algorithm::Messages.entry());
+    record::ran(Algorithm::Messages.into());
     for part in context.messages(data.len(), 1) {
         let route = &context.schedule.broadcast;
         tree(&mut context.fabric, route, root, &mut data[part])?;

@@ -15,8 +15,7 @@ use crate::context::OpContext;
 use crate::part_lengths::{announce, around};
 use crate::parts::equal;
 use crate::pipeline::PipelineSegments;
-use crate::registry::{Request, record};
-use crate::token::TOKEN_BYTES;
+use crate::registry::{Request, Selection, record};
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
@@ -42,8 +41,8 @@ pub fn start<F: Fabric>(
         ..Request::of_bytes(len)
     };
     let asked = context.schedule.asked.gather.at(len);
-    let algorithm = choose(asked, &request, context.traits());
-    run(algorithm, context, root, send, recv, equal(len), element)
+    let selection = choose(asked, &request, context.traits());
+    run(selection, context, root, send, recv, equal(len), element)
 }
 
 /// Gathers parts of any lengths: `part` says where in the root's `recv` they go, `send` is as long as this rank's.
@@ -64,9 +63,10 @@ pub fn start_parts<F: Fabric>(
         ..Request::of_parts(element)
     };
     let asked = context.schedule.asked.gather.everywhere();
-    match choose(asked, &request, context.traits()) {
+    let selection = choose(asked, &request, context.traits());
+    match selection.algorithm {
         algorithm @ (Algorithm::Binomial | Algorithm::Fixed) => {
-            record::ran(algorithm.entry());
+            record::ran(algorithm.into());
             let lens = announce(context, root, part, send.len())?;
             run_binomial(
                 algorithm,
@@ -79,16 +79,16 @@ pub fn start_parts<F: Fabric>(
             )
         }
         // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
-        Algorithm::Pull if asked != Some(Algorithm::Pull) => {
-            record::ran(Algorithm::Pull.entry());
+        Algorithm::Pull if asked != Some(selection) => {
+            record::ran(Algorithm::Pull.into());
             let protocol = TransferProtocol::one_way(context.message_bytes, element);
             run_direct(context, root, send, recv, part, (element, protocol))
         }
-        algorithm => run(algorithm, context, root, send, recv, part, element),
+        _ => run(selection, context, root, send, recv, part, element),
     }
 }
 
-/// Gathers parts by one algorithm, which [serves](crate::registry::Entry::serves) the team: `part` says where in
+/// Gathers parts by one algorithm, which [serves](crate::registry::Entry::serves) the team, with its size: `part` says where in
 /// the root's `recv` they go. For the binomial algorithm all parts have the length of `send`.
 ///
 /// # Errors
@@ -96,7 +96,7 @@ pub fn start_parts<F: Fabric>(
 /// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     root: usize,
     send: &[u8],
@@ -104,7 +104,8 @@ pub fn run<F: Fabric>(
     part: impl Fn(usize) -> Range<usize> + Copy,
     element: usize,
 ) -> Result<(), F::Error> {
-    record::ran(algorithm.entry());
+    record::ran(selection);
+    let algorithm = selection.algorithm;
     match algorithm {
         Algorithm::Push | Algorithm::Pull => {
             let protocol = match algorithm {
@@ -114,10 +115,11 @@ pub fn run<F: Fabric>(
             run_direct(context, root, send, recv, part, (element, protocol))
         }
         Algorithm::Token => {
+            let token_bytes = selection.size_or_built_in(context.fabric.size());
             let near = context.schedule.near(context.fabric.rank(), root);
             let (fabric, len) = (&mut context.fabric, send.len());
             fabric.with_window_to_read(send, element, |fabric, send| {
-                let shape = (element, TOKEN_BYTES);
+                let shape = (element, token_bytes);
                 token_ring(fabric, root, (send, len), recv, part, near, shape)
             })
         }

@@ -24,19 +24,37 @@ pub struct GroupRoute {
 impl GroupRoute {
     /// The parts of all ranks of a fan-in. Adds an arrival counter for each group of two or more.
     pub fn fan_in(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
-        Self::all(plan, |parent, members| groups.counter(parent, members))
+        Self::all(plan, 2, |parent, members| groups.counter(parent, members))
+    }
+
+    /// The parts of [`fan_in`](Self::fan_in) with an arrival counter for each group, also of one: where ranks are not
+    /// linked as the plan has them.
+    pub fn fan_in_over_lines(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
+        Self::all(plan, 1, |parent, members| groups.counter(parent, members))
     }
 
     /// The parts of all ranks of a fan-out. Adds a broadcast ring for each group of two or more.
     pub fn fan_out(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
-        Self::all(plan, |parent, members| groups.ring(parent, members))
+        Self::all(plan, 2, |parent, members| groups.ring(parent, members))
     }
 
-    fn all(plan: &Grouped, mut share: impl FnMut(usize, Vec<usize>) -> Numbers) -> Vec<Self> {
+    /// The parts of [`fan_out`](Self::fan_out) with a broadcast ring for each group, also of one.
+    pub fn fan_out_over_lines(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
+        Self::all(plan, 1, |parent, members| groups.ring(parent, members))
+    }
+
+    /// Groups of fewer than `least` ranks have links instead of a line.
+    fn all(
+        plan: &Grouped,
+        least: usize,
+        mut share: impl FnMut(usize, Vec<usize>) -> Numbers,
+    ) -> Vec<Self> {
         let mut all = vec![Self::default(); plan.len()];
         for (parent, groups) in plan.group_lists().iter().enumerate() {
             for members in groups {
-                if let [member] = members[..] {
+                if let [member] = members[..]
+                    && least > 1
+                {
                     all[parent].groups.push(Stop::Rank(member));
                     all[member].parent = Some(Stop::Rank(parent));
                     continue;

@@ -1,6 +1,7 @@
 //! The algorithms that are asked for, of every operation.
 
 use super::by_length::{ByLength, ByLengthError};
+use crate::registry::Selection;
 use crate::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
@@ -17,11 +18,11 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{Algorithms, ByLength, broadcast};
+/// use corecast_collectives::{Algorithms, ByLength};
 ///
 /// let mut asked = Algorithms::default();
 /// asked.barrier = Some("dissemination".parse()?);
-/// asked.broadcast = ByLength::new(&[(56, None)], Some(broadcast::Algorithm::Chain))?;
+/// asked.broadcast = ByLength::new(&[(56, None)], Some("chain:64K".parse()?))?;
 /// asked.scan = corecast_collectives::scan::Algorithm::Chain.into();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -29,26 +30,26 @@ use crate::{
 #[non_exhaustive]
 pub struct Algorithms {
     /// For barriers, which have no length.
-    pub barrier: Option<barrier::Algorithm>,
+    pub barrier: Option<Selection<barrier::Algorithm>>,
     /// For broadcasts, by the bytes of the root.
-    pub broadcast: ByLength<broadcast::Algorithm>,
+    pub broadcast: ByLength<Selection<broadcast::Algorithm>>,
     /// For reductions, by the bytes of one rank.
-    pub reduce: ByLength<reduce::Algorithm>,
+    pub reduce: ByLength<Selection<reduce::Algorithm>>,
     /// For allreductions, by the bytes of one rank.
-    pub allreduce: ByLength<allreduce::Algorithm>,
+    pub allreduce: ByLength<Selection<allreduce::Algorithm>>,
     /// For scatters, by the bytes that one rank gets.
-    pub scatter: ByLength<scatter::Algorithm>,
+    pub scatter: ByLength<Selection<scatter::Algorithm>>,
     /// For gathers, by the bytes that one rank gives.
-    pub gather: ByLength<gather::Algorithm>,
+    pub gather: ByLength<Selection<gather::Algorithm>>,
     /// For allgathers, by the bytes that one rank gives.
-    pub allgather: ByLength<allgather::Algorithm>,
+    pub allgather: ByLength<Selection<allgather::Algorithm>>,
     /// For all-to-alls, by the bytes from one rank for another.
-    pub alltoall: ByLength<alltoall::Algorithm>,
+    pub alltoall: ByLength<Selection<alltoall::Algorithm>>,
     /// For reduce-scatters, by the bytes that one rank gets; where blocks differ, by the bytes of all blocks over
     /// the number of ranks, rounded up.
-    pub reduce_scatter: ByLength<reduce_scatter::Algorithm>,
+    pub reduce_scatter: ByLength<Selection<reduce_scatter::Algorithm>>,
     /// For scans, inclusive and exclusive, by the bytes of one rank.
-    pub scan: ByLength<scan::Algorithm>,
+    pub scan: ByLength<Selection<scan::Algorithm>>,
 }
 
 /// Calls the macro `$do` with the names of all operations that have lengths.

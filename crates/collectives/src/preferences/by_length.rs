@@ -2,6 +2,8 @@
 
 mod build;
 
+use crate::registry::Selection;
+
 pub use build::ByLengthError;
 
 /// Most ranges of lengths that one operation can have.
@@ -100,6 +102,20 @@ impl<A> From<Option<A>> for ByLength<A> {
             limits: [usize::MAX; RANGES_MAX - 1],
             choices,
         }
+    }
+}
+
+impl<A> From<A> for ByLength<Selection<A>> {
+    /// One algorithm for every length, without a size.
+    fn from(algorithm: A) -> Self {
+        Self::from(Some(Selection::from(algorithm)))
+    }
+}
+
+impl<A> From<Option<A>> for ByLength<Selection<A>> {
+    /// One algorithm for every length, without a size.
+    fn from(algorithm: Option<A>) -> Self {
+        Self::from(algorithm.map(Selection::from))
     }
 }
 

@@ -2,13 +2,12 @@
 
 use super::algorithms::{Algorithms, each_by_length};
 use super::by_length::{ByLength, ByLengthError};
-use crate::registry::UnknownAlgorithm;
+use crate::registry::{Entry, Registered, Selection, UnknownAlgorithm};
 use crate::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
 };
 use corecast_model::Collective;
-use std::str::FromStr;
 
 /// A range of lengths: the longest of them in bytes, and the name of an algorithm; `None` leaves the choice to
 /// Corecast.
@@ -42,8 +41,8 @@ pub enum SelectionError {
     Barrier,
 }
 
-/// Returns a text that identifies the version, the protocol, and the names of all algorithms. A tuning of another
-/// edition may ask for algorithms that no longer exist, or miss faster ones that are new.
+/// Returns a text that identifies the version, the protocol, and the names and sizes of all algorithms. A tuning of
+/// another edition may ask for algorithms that no longer exist, or miss faster ones that are new.
 ///
 /// # Cost
 ///
@@ -51,7 +50,7 @@ pub enum SelectionError {
 pub fn edition() -> String {
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
     for operation in Algorithms::OPERATIONS {
-        let names = Algorithms::names(operation).unwrap_or_default();
+        let names = Algorithms::sized_names(operation).unwrap_or_default();
         // FNV-1a, as the standard library's hasher promises no stable value.
         for byte in [&[operation], &names[..]].concat().join(" ").bytes() {
             digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -62,12 +61,12 @@ pub fn edition() -> String {
 }
 
 /// Parses the ranges of [`Algorithms::ask`], for operations with lengths.
-fn table<A>(operation: &str, ranges: &[NamedRange<'_>]) -> Result<ByLength<A>, SelectionError>
-where
-    A: Copy + PartialEq + FromStr<Err = UnknownAlgorithm>,
-{
+fn table<A: Registered>(
+    operation: &str,
+    ranges: &[NamedRange<'_>],
+) -> Result<ByLength<Selection<A>>, SelectionError> {
     let named = |&(limit, name): &NamedRange<'_>| Ok((limit, name.map(str::parse).transpose()?));
-    let ranges: Vec<(usize, Option<A>)> = ranges
+    let ranges: Vec<(usize, Option<Selection<A>>)> = ranges
         .iter()
         .map(named)
         .collect::<Result<_, UnknownAlgorithm>>()?;
@@ -89,7 +88,7 @@ impl Algorithms {
         names
     };
 
-    /// The names of an operation's algorithms, as in docs/algorithms.md.
+    /// The names of an operation's algorithms, as in docs/algorithms.md, without sizes.
     ///
     /// # Errors
     ///
@@ -102,19 +101,41 @@ impl Algorithms {
     /// assert_eq!(names, ["chain", "doubling"]);
     /// ```
     pub fn names(operation: &str) -> Result<Vec<&'static str>, UnknownOperation> {
-        fn all<A: Copy>(all: &[A], name: fn(A) -> &'static str) -> Vec<&'static str> {
-            all.iter().map(|&one| name(one)).collect()
-        }
+        Self::entries(operation).map(|entries| entries.iter().map(|entry| entry.name).collect())
+    }
+
+    /// The names of an operation's algorithms, each followed by those with the sizes that it can be asked for with.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownOperation`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let names = corecast_collectives::Algorithms::sized_names("scan").unwrap();
+    /// assert_eq!(names[..3], ["chain", "chain:4K", "chain:8K"]);
+    /// ```
+    pub fn sized_names(operation: &str) -> Result<Vec<&'static str>, UnknownOperation> {
+        let sizes = |entry: &Entry| entry.sizes.map_or(&[][..], |sizes| sizes.names);
+        let entries = Self::entries(operation)?.into_iter();
+        Ok(entries
+            .flat_map(|entry| [&[entry.name], sizes(entry)].concat())
+            .collect())
+    }
+
+    fn entries(operation: &str) -> Result<Vec<&'static Entry>, UnknownOperation> {
         macro_rules! each {
             ($($operation:ident),*) => {
                 match operation {
-                    "barrier" => Ok(all(barrier::Algorithm::ALL, barrier::Algorithm::name)),
-                    $(stringify!($operation) => {
-                        Ok(all($operation::Algorithm::ALL, $operation::Algorithm::name))
-                    })*
+                    "barrier" => Ok(all(barrier::Algorithm::ALL)),
+                    $(stringify!($operation) => Ok(all($operation::Algorithm::ALL)),)*
                     _ => Err(UnknownOperation(operation.to_owned())),
                 }
             };
+        }
+        fn all<A: Registered>(all: &[A]) -> Vec<&'static Entry> {
+            all.iter().map(|one| one.entry()).collect()
         }
         each_by_length!(each)
     }
@@ -184,11 +205,11 @@ impl Algorithms {
         macro_rules! each {
             ($($operation:ident),*) => {
                 match operation {
-                    "barrier" => Ok(vec![(usize::MAX, self.barrier.map(barrier::Algorithm::name))]),
+                    "barrier" => Ok(vec![(usize::MAX, self.barrier.map(Selection::name))]),
                     $(stringify!($operation) => {
                         let ranges = self.$operation.ranges();
                         Ok(ranges
-                            .map(|(limit, one)| (limit, one.map($operation::Algorithm::name)))
+                            .map(|(limit, one)| (limit, one.map(Selection::name)))
                             .collect())
                     })*
                     _ => Err(UnknownOperation(operation.to_owned())),

@@ -22,4 +22,4 @@ pub use by_name::{NamedRange, SelectionError, UnknownOperation, edition};
 pub use outline::{Chosen, TeamOutline};
 pub use text::TextError;
 
-pub use crate::registry::UnknownAlgorithm;
+pub use crate::registry::{Selection, UnknownAlgorithm};

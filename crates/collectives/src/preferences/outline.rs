@@ -51,14 +51,16 @@ pub struct TeamOutline<'a> {
 pub struct Chosen {
     /// The algorithm's entry in the registry.
     pub entry: &'static Entry,
+    /// The algorithm's name, with the size if it was asked for with one.
+    name: &'static str,
     /// Whether this algorithm was asked for. If another one was, the team cannot run that.
     pub as_asked: bool,
 }
 
 impl Chosen {
-    /// The algorithm's name.
+    /// The algorithm's name, with the size if it was asked for with one.
     pub fn algorithm(&self) -> &'static str {
-        self.entry.name
+        self.name
     }
 }
 
@@ -132,16 +134,21 @@ impl<'a> TeamOutline<'a> {
                 match operation {
                     $(stringify!($collective) => {
                         let asked = asked.$collective.at(request.bytes);
-                        $collective::choose(asked, request, &traits).entry()
+                        let chosen = $collective::choose(asked, request, &traits);
+                        (chosen.entry(), chosen.name())
                     })*
-                    _ => barrier::choose(asked.barrier, self.plans.barrier()).entry(),
+                    _ => {
+                        let chosen = barrier::choose(asked.barrier, self.plans.barrier());
+                        (chosen.entry(), chosen.name())
+                    }
                 }
             };
         }
-        let entry = each_by_length!(each);
+        let (entry, name) = each_by_length!(each);
         Ok(Chosen {
             entry,
-            as_asked: requested == Some(entry.name),
+            name,
+            as_asked: requested == Some(name),
         })
     }
 }

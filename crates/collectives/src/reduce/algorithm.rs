@@ -1,6 +1,7 @@
 //! The algorithms of reductions, and the choice between them.
 
-use crate::registry::{Request, TeamTraits, algorithms};
+use crate::pipeline::PipelineSegments;
+use crate::registry::{Request, Selection, TeamTraits, algorithms};
 
 algorithms! {
     /// The algorithms of reductions. For operators that need the order of ranks, and in deterministic teams,
@@ -15,23 +16,33 @@ algorithms! {
             needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Fixed = "fixed" in "reduce/lent.rs", "NUMA clusters §3.1; in order `reduce/ordered.rs`, with one more to a root other than 0",
-            needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
+            needs [Plan], size Segment(PipelineSegments::FIXED_BYTES), phases ["up the tree"], costs "n-1", "(n-1)*s";
         /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::DYNAMIC`](crate::PipelineSegments).
         Dynamic = "dynamic" in "reduce/lent.rs", "NUMA clusters §3.1; in order `reduce/ordered.rs`, with one more to a root other than 0",
-            needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
+            needs [Plan], size Segment(PipelineSegments::DYNAMIC_BYTES), phases ["up the tree"], costs "n-1", "(n-1)*s";
         /// [`tree`](fn@super::tree) over [`package_tree`](fn@super::package_tree), and [`lent`](fn@super::lent) for data
         /// that do not fit a message.
         Packages = "packages" in "reduce/packages.rs", "CLa §5.2, Equation 35; run by `reduce/tree.rs`, and for long data by `reduce/lent.rs`",
-            needs [Mesh, Packages, Commutative], phases ["up in each package", "from each package"], costs "n-1", "(n-1)*s";
+            needs [Mesh, Packages, Commutative], size Segment(PipelineSegments::FIXED_BYTES), phases ["up in each package", "from each package"], costs "n-1", "(n-1)*s";
     }
 }
 
 /// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
-pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
-    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
-        return asked;
-    }
+pub fn choose(
+    asked: Option<Selection<Algorithm>>,
+    request: &Request,
+    traits: &TeamTraits,
+) -> Selection<Algorithm> {
+    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
+    asked
+        .filter(serves)
+        .unwrap_or_else(|| usual(request, traits).into())
+}
+
+/// The algorithm by length where none was asked for.
+#[inline]
+fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     match request.bytes {
         bytes if bytes <= traits.message_bytes => Algorithm::Messages,
         // With two ranks no rank passes pipeline segments on, unless the order of ranks takes them by way of

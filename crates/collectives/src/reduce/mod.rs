@@ -16,7 +16,7 @@ use crate::combine::Combine;
 use crate::context::OpContext;
 use crate::layout::RankSchedule;
 use crate::pipeline::PipelineSegments;
-use crate::registry::record;
+use crate::registry::{Selection, record};
 use crate::route::Route;
 use corecast_wire::Fabric;
 
@@ -35,11 +35,11 @@ pub fn start<F: Fabric>(
     // For lengths at which no algorithm was asked for, this is what `choose` returns, without the time that it
     // takes.
     if data.len() < context.short.reduce {
-        record::ran(Algorithm::Messages.entry());
+        record::ran(Algorithm::Messages.into());
         return run_message(context, Algorithm::Messages, root, data, combine);
     }
-    let algorithm = chosen(context, data.len(), combine);
-    run(algorithm, context, root, data, combine)
+    let selection = chosen(context, data.len(), combine);
+    run(selection, context, root, data, combine)
 }
 
 /// Takes part in the reduction of [`start`] as a rank that is not the root. Its data are only read.
@@ -58,8 +58,9 @@ pub fn contribute<F: Fabric>(
         root,
         "the root gets what all make together"
     );
-    let algorithm = chosen(context, data.len(), combine);
-    record::ran(algorithm.entry());
+    let selection = chosen(context, data.len(), combine);
+    let algorithm = selection.algorithm;
+    record::ran(selection);
     if is_in_messages(context, algorithm, data.len()) {
         for part in context.messages(data.len(), combine.element_size()) {
             send_up(context, algorithm, root, &data[part], combine)?;
@@ -67,35 +68,40 @@ pub fn contribute<F: Fabric>(
         return Ok(());
     }
     let (len, element_size) = (data.len(), combine.element_size());
-    let room = scratch_bytes(context, len, pipeline(algorithm), combine);
+    let room = scratch_bytes(context, len, pipeline(selection), combine);
     context.with_scratch(room, element_size, |fabric, schedule, _, scratch| {
         fabric.with_window_to_read(data, element_size, |fabric, window| {
             let buffers = (window, scratch);
-            lend_up(fabric, schedule, algorithm, root, buffers, len, combine)
+            lend_up(fabric, schedule, selection, root, buffers, len, combine)
         })
     })
 }
 
-fn chosen<F: Fabric>(context: &OpContext<F>, len: usize, combine: &impl Combine) -> Algorithm {
+fn chosen<F: Fabric>(
+    context: &OpContext<F>,
+    len: usize,
+    combine: &impl Combine,
+) -> Selection<Algorithm> {
     let asked = context.schedule.asked.reduce.at(len);
     choose(asked, &context.reduction(len, combine), context.traits())
 }
 
 /// Combines all ranks' `data` into that of `root` by one algorithm, which
-/// [serves](crate::registry::Entry::serves) the team.
+/// [serves](crate::registry::Entry::serves) the team, in segments of its size.
 ///
 /// # Errors
 ///
 /// Returns the first error of the fabric.
 #[inline(never)]
 pub fn run<F: Fabric>(
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     root: usize,
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    record::ran(algorithm.entry());
+    record::ran(selection);
+    let algorithm = selection.algorithm;
     let (len, element_size) = (data.len(), combine.element_size());
     if is_in_messages(context, algorithm, len) {
         for part in context.messages(len, element_size) {
@@ -103,11 +109,11 @@ pub fn run<F: Fabric>(
         }
         return Ok(());
     }
-    let room = scratch_bytes(context, len, pipeline(algorithm), combine);
+    let room = scratch_bytes(context, len, pipeline(selection), combine);
     context.with_scratch(room, element_size, |fabric, schedule, _, scratch| {
         fabric.with_window(data, element_size, true, |fabric, window| {
             let buffers = (window, scratch);
-            lend_up(fabric, schedule, algorithm, root, buffers, len, combine)
+            lend_up(fabric, schedule, selection, root, buffers, len, combine)
         })
     })
 }
@@ -197,11 +203,13 @@ fn send_up<F: Fabric>(
     up(fabric, schedule, algorithm, root, sum, incoming, combine)
 }
 
-fn pipeline(algorithm: Algorithm) -> PipelineSegments {
-    match algorithm {
+fn pipeline(selection: Selection<Algorithm>) -> PipelineSegments {
+    // No size depends on the number of ranks here.
+    let bytes = selection.size_or_built_in(0);
+    match selection.algorithm {
         Algorithm::Whole => PipelineSegments::Whole,
-        Algorithm::Dynamic => PipelineSegments::DYNAMIC,
-        _ => PipelineSegments::FIXED,
+        Algorithm::Dynamic => PipelineSegments::Dynamic(bytes),
+        _ => PipelineSegments::Fixed(bytes),
     }
 }
 
@@ -221,18 +229,18 @@ fn scratch_bytes<F: Fabric>(
 fn lend_up<F: Fabric>(
     fabric: &mut F,
     schedule: &RankSchedule,
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     root: usize,
     buffers: (&mut F::Window<'_>, &mut F::Window<'_>),
     len: usize,
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    let pipeline = pipeline(algorithm);
+    let pipeline = pipeline(selection);
     if schedule.keeps_order(combine) {
         let route = &schedule.ordered;
         ordered_lent(fabric, route, root, buffers, len, pipeline, combine)
     } else {
-        let route = route(schedule, algorithm);
+        let route = route(schedule, selection.algorithm);
         lent(fabric, route, root, buffers, len, pipeline, combine)
     }
 }

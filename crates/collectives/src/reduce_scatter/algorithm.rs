@@ -1,6 +1,6 @@
 //! The algorithms of reduce-scatters, and the choice between them.
 
-use crate::registry::{Request, TeamTraits, algorithms};
+use crate::registry::{Request, Selection, TeamTraits, algorithms};
 
 algorithms! {
     /// The algorithms of reduce-scatters.
@@ -24,10 +24,20 @@ algorithms! {
 /// Returns the algorithm that was asked for if the team can run it. Else [`owners`](fn@super::owners) where all
 /// ranks are linked; elsewhere [`ring`](fn@super::ring), or reductions where the order of ranks must be kept.
 #[inline]
-pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
-    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
-        return asked;
-    }
+pub fn choose(
+    asked: Option<Selection<Algorithm>>,
+    request: &Request,
+    traits: &TeamTraits,
+) -> Selection<Algorithm> {
+    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
+    asked
+        .filter(serves)
+        .unwrap_or_else(|| usual(request, traits).into())
+}
+
+/// The algorithm by length where none was asked for.
+#[inline]
+fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     match traits.mesh {
         true => Algorithm::Owners,
         false if request.keeps_order => Algorithm::Trees,

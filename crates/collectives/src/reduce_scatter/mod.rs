@@ -36,7 +36,7 @@ pub fn start<F: Fabric>(
     let bytes = send.len().div_ceil(context.fabric.size());
     let asked = context.schedule.asked.reduce_scatter.at(bytes);
     let request = context.reduction(bytes, combine);
-    let algorithm = choose(asked, &request, context.traits());
+    let algorithm = choose(asked, &request, context.traits()).algorithm;
     run(algorithm, context, send, block, recv, combine)
 }
 
@@ -54,7 +54,7 @@ pub fn run<F: Fabric>(
     recv: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    record::ran(algorithm.entry());
+    record::ran(algorithm.into());
     match algorithm {
         Algorithm::Owners if context.schedule.keeps_order(combine) => {
             run_ordered(context, send, block, recv, combine)

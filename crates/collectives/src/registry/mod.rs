@@ -8,20 +8,32 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `entry.rs` | an algorithm's entry, and the macro that makes an enum of entries |
+//! | `entry.rs` | an algorithm's entry |
 //! | `error.rs` | the error for a name that no algorithm has |
+//! | `list.rs` | the macro that makes an enum of entries |
 //! | `need.rs` | the conditions of algorithms, to check and to print |
 //! | `request.rs` | the inputs of `choose` |
+//! | `selection.rs` | an algorithm with the size that it is asked for with |
+//! | `size.rs` | the sizes of segments and groups that can be asked for |
 //! | `record.rs` | a record of the algorithms that ran, for tests |
 
 mod entry;
 mod error;
+mod list;
 mod need;
 pub mod record;
 mod request;
+mod selection;
+mod size;
 
 pub use entry::Entry;
-pub(crate) use entry::algorithms;
 pub use error::UnknownAlgorithm;
+pub(crate) use list::algorithms;
 pub use need::{ALL_LINES_RANKS_MAX, Need};
 pub use request::{Request, TeamTraits};
+pub use selection::{Registered, Selection};
+pub(crate) use size::sized_names;
+pub use size::{SizeKind, Sizes};
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! The algorithms of scans, and the choice between them.
 
-use crate::registry::{Request, TeamTraits, algorithms};
+use crate::pipeline::PipelineSegments;
+use crate::registry::{Request, Selection, TeamTraits, algorithms};
 
 algorithms! {
     /// The algorithms of inclusive and exclusive scans. All keep the order of ranks; deterministic teams use
@@ -9,19 +10,29 @@ algorithms! {
     pub enum Algorithm: Scan {
         /// [`chain`](fn@super::chain).
         Chain = "chain" in "scan/chain.rs", "along the ranks",
-            needs [Ring], phases ["along the ranks"], costs "n-1", "(n-1)*s";
+            needs [Ring], size Segment(PipelineSegments::FIXED_BYTES), phases ["along the ranks"], costs "n-1", "(n-1)*s";
         /// [`doubling`](fn@super::doubling).
         Doubling = "doubling" in "scan/doubling.rs", "Hillis and Steele 1986",
-            needs [Steps, AnyOrder], phases ["rounds"], costs "n*log-power+1", "(n*log-power+1)*s";
+            needs [Steps, AnyOrder], size Segment(PipelineSegments::FIXED_BYTES), phases ["rounds"], costs "n*log-power+1", "(n*log-power+1)*s";
     }
 }
 
 /// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
-pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
-    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
-        return asked;
-    }
+pub fn choose(
+    asked: Option<Selection<Algorithm>>,
+    request: &Request,
+    traits: &TeamTraits,
+) -> Selection<Algorithm> {
+    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
+    asked
+        .filter(serves)
+        .unwrap_or_else(|| usual(request, traits).into())
+}
+
+/// The algorithm by length where none was asked for.
+#[inline]
+fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     let short = request.bytes <= traits.message_bytes && traits.ranks > 2;
     match short && !traits.deterministic {
         true => Algorithm::Doubling,

@@ -13,7 +13,7 @@ pub use upto::Upto;
 use crate::combine::Combine;
 use crate::context::OpContext;
 use crate::pipeline::PipelineSegments;
-use crate::registry::record;
+use crate::registry::{Selection, record};
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
@@ -31,30 +31,32 @@ pub fn start<F: Fabric>(
 ) -> Result<(), F::Error> {
     let asked = context.schedule.asked.scan.at(data.len());
     let request = context.reduction(data.len(), combine);
-    let algorithm = choose(asked, &request, context.traits());
-    run(algorithm, context, data, upto, combine)
+    let selection = choose(asked, &request, context.traits());
+    run(selection, context, data, upto, combine)
 }
 
-/// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+/// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team, in segments of
+/// its size.
 ///
 /// # Errors
 ///
 /// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     data: &mut [u8],
     upto: Upto,
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    record::ran(algorithm.entry());
+    record::ran(selection);
     let (len, element_size) = (data.len(), combine.element_size());
     let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
-    let pipeline = PipelineSegments::FIXED;
+    let bytes = selection.size_or_built_in(context.fabric.size());
+    let pipeline = PipelineSegments::Fixed(bytes);
     let room = pipeline.bytes(len, element_size).min(len);
     let (fabric, _, incoming, scratch) = context.rooms(2 * room);
-    if algorithm == Algorithm::Doubling {
+    if selection.algorithm == Algorithm::Doubling {
         let (first, second) = scratch.split_at_mut(room);
         return fabric.with_window(first, element_size, false, |fabric, first| {
             fabric.with_window(second, element_size, false, |fabric, second| {

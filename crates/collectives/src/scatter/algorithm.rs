@@ -1,6 +1,7 @@
 //! The algorithms of scatters, and the choice between them.
 
-use crate::registry::{Request, TeamTraits, algorithms};
+use crate::registry::{Request, Selection, TeamTraits, algorithms};
+use crate::token::TOKEN_BYTES;
 
 algorithms! {
     /// The algorithms of scatters. Parts of different lengths go by [`direct`](fn@super::direct) where all ranks
@@ -23,17 +24,27 @@ algorithms! {
             needs [Steps], phases ["down the tree"], costs "n-1", "ones*s/n";
         /// [`token_ring`](fn@super::token_ring).
         Token = "token" in "scatter/token.rs", "NUMA clusters §3.2; above 64 KiB in two transfers; n − 2 notifications",
-            needs [Mesh], phases ["around the ring"], costs "n-1", "(n-1)*s/n";
+            needs [Mesh], size Segment(TOKEN_BYTES), phases ["around the ring"], costs "n-1", "(n-1)*s/n";
     }
 }
 
 /// Returns the algorithm that was asked for if the team can run it, else one by length. For parts of different
 /// lengths, of which no rank knows all, `Pull` stands for a choice that both ends make part by part.
 #[inline]
-pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
-    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
-        return asked;
-    }
+pub fn choose(
+    asked: Option<Selection<Algorithm>>,
+    request: &Request,
+    traits: &TeamTraits,
+) -> Selection<Algorithm> {
+    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
+    asked
+        .filter(serves)
+        .unwrap_or_else(|| usual(request, traits).into())
+}
+
+/// The algorithm by length where none was asked for.
+#[inline]
+fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     match request.bytes {
         _ if !traits.mesh => Algorithm::Binomial,
         // Two messages always fit a queue whose receiver has read all before, so the sender does not wait.

@@ -16,7 +16,7 @@ use crate::context::OpContext;
 use crate::part_lengths::{announce, around};
 use crate::parts::equal;
 use crate::pipeline::PipelineSegments;
-use crate::registry::{Request, record};
+use crate::registry::{Request, Selection, record};
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
@@ -41,8 +41,8 @@ pub fn start<F: Fabric>(
         ..Request::of_bytes(len)
     };
     let asked = context.schedule.asked.scatter.at(len);
-    let algorithm = choose(asked, &request, context.traits());
-    run(algorithm, context, root, send, equal(len), recv, element)
+    let selection = choose(asked, &request, context.traits());
+    run(selection, context, root, send, equal(len), recv, element)
 }
 
 /// Scatters parts of any lengths: `part` says where the root's `send` has them, `recv` is as long as this rank's.
@@ -63,9 +63,10 @@ pub fn start_parts<F: Fabric>(
         ..Request::of_parts(element)
     };
     let asked = context.schedule.asked.scatter.everywhere();
-    match choose(asked, &request, context.traits()) {
+    let selection = choose(asked, &request, context.traits());
+    match selection.algorithm {
         algorithm @ (Algorithm::Binomial | Algorithm::Fixed | Algorithm::Dynamic) => {
-            record::ran(algorithm.entry());
+            record::ran(algorithm.into());
             let lens = announce(context, root, part, recv.len())?;
             run_binomial(
                 algorithm,
@@ -78,16 +79,16 @@ pub fn start_parts<F: Fabric>(
             )
         }
         // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
-        Algorithm::Pull if asked != Some(Algorithm::Pull) => {
-            record::ran(Algorithm::Pull.entry());
+        Algorithm::Pull if asked != Some(selection) => {
+            record::ran(Algorithm::Pull.into());
             let protocol = TransferProtocol::one_way(context.message_bytes, element);
             run_direct(context, root, send, part, recv, (element, protocol))
         }
-        algorithm => run(algorithm, context, root, send, part, recv, element),
+        _ => run(selection, context, root, send, part, recv, element),
     }
 }
 
-/// Scatters parts by one algorithm, which [serves](crate::registry::Entry::serves) the team: `part` says where the
+/// Scatters parts by one algorithm, which [serves](crate::registry::Entry::serves) the team, with its size: `part` says where the
 /// root has them. For the binomial algorithm all parts have the length of `recv`.
 ///
 /// # Errors
@@ -95,7 +96,7 @@ pub fn start_parts<F: Fabric>(
 /// Returns the first error of the fabric.
 #[inline]
 pub fn run<F: Fabric>(
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     root: usize,
     send: &[u8],
@@ -103,7 +104,8 @@ pub fn run<F: Fabric>(
     recv: &mut [u8],
     element: usize,
 ) -> Result<(), F::Error> {
-    record::ran(algorithm.entry());
+    record::ran(selection);
+    let algorithm = selection.algorithm;
     match algorithm {
         Algorithm::Push | Algorithm::Pull => {
             let protocol = match algorithm {
@@ -113,10 +115,11 @@ pub fn run<F: Fabric>(
             run_direct(context, root, send, part, recv, (element, protocol))
         }
         Algorithm::Token => {
+            let token_bytes = selection.size_or_built_in(context.fabric.size());
             let near = context.schedule.near(context.fabric.rank(), root);
             let fabric = &mut context.fabric;
             fabric.with_window_to_read(send, element, |fabric, send| {
-                let shape = (element, TOKEN_BYTES);
+                let shape = (element, token_bytes);
                 token_ring(fabric, root, send, part, recv, near, shape)
             })
         }

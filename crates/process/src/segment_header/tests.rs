@@ -9,26 +9,30 @@ fn plans(n: usize, pattern: &str) -> Plans {
     Plans::of_pattern(machine.costs(), pattern, None).unwrap()
 }
 
-/// Random algorithms, for random ranges of lengths.
+/// Random algorithms, with sizes and without, for random ranges of lengths.
 fn asked(rng: &mut fastrand::Rng) -> Algorithms {
-    use corecast_collectives::{ByLength, allreduce, barrier, scan};
     let mut asked = Algorithms::default();
-    asked.barrier = rng.choice(barrier::Algorithm::ALL).copied();
-    asked.scan = rng.choice(scan::Algorithm::ALL).copied().into();
-    let ranges = (1..=rng.usize(0..8)).map(|limit| {
-        let choice = rng.choice(allreduce::Algorithm::ALL).copied();
-        (limit * 1000, choice.filter(|_| rng.bool()))
-    });
-    asked.allreduce = ByLength::new(&ranges.collect::<Vec<_>>(), None).unwrap();
+    let limits = (1..=rng.usize(0..8)).map(|limit| limit * 1000).collect();
+    for (operation, limits) in [
+        ("barrier", vec![usize::MAX]),
+        ("scan", vec![usize::MAX]),
+        ("broadcast", limits),
+    ] {
+        let names = Algorithms::sized_names(operation).unwrap();
+        let mut name = || rng.choice(&names).copied().filter(|_| rng.bool());
+        let ranges: Vec<_> = limits.into_iter().map(|limit| (limit, name())).collect();
+        asked.ask(operation, &ranges).unwrap();
+    }
     asked
 }
 
 #[test]
 fn algorithms_that_there_are_not_are_refused() {
-    let algorithms = asked(&mut fastrand::Rng::with_seed(3));
+    let algorithms = "barrier=m-way:3;broadcast=chain:1M".parse().unwrap();
     let words = encode(&plans(2, "chain"), &algorithms);
     // The first words are the barrier's algorithm, the number of ranges of broadcasts, the last limit, and its
-    // algorithm.
+    // algorithm. The eight lowest bits are the algorithm, the others its size.
+    assert_eq!((words[0] & 255, words[1], words[3] & 255), (4, 1, 8));
     let barriers = corecast_collectives::barrier::Algorithm::ALL.len() as u64;
     for (at, value) in [
         (0, barriers + 1),
@@ -37,6 +41,12 @@ fn algorithms_that_there_are_not_are_refused() {
         (2, 7),
         (3, 10),
         (3, u64::MAX),
+        // A tree of a size, messages of a size, and sizes that there are not.
+        (0, 1 | 1 << 8),
+        (3, 1 | 1 << 8),
+        (3, words[3] + (1 << 8)),
+        (3, 8 | 1 << 40),
+        (0, 256),
     ] {
         let mut corrupt = words.clone();
         corrupt[at] = value;

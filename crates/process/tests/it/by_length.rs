@@ -12,12 +12,19 @@ use corecast_team::{Member, Options, Team};
 /// Limits in bytes around which all lengths are tried.
 const LIMITS: [usize; 7] = [0, 16, 56, 600, 4144, 40_000, 70_000];
 
-/// A table for each operation: an algorithm or none for each range between the limits.
+/// A table for each operation: an algorithm, often with a size, or none for each range between the limits.
 fn tables(rng: &mut fastrand::Rng) -> Algorithms {
     let mut asked = Algorithms::default();
     for operation in Algorithms::OPERATIONS {
-        let names = Algorithms::names(operation).unwrap();
-        let mut name = || rng.choice(&names).copied().filter(|_| rng.u32(..4) > 0);
+        let all = [
+            Algorithms::names(operation),
+            Algorithms::sized_names(operation),
+        ];
+        let all = all.map(Result::unwrap);
+        let mut name = || {
+            let names = rng.choice(&all).filter(|_| rng.u32(..4) > 0)?;
+            rng.choice(names).copied()
+        };
         let ranges = match operation {
             "barrier" => vec![(usize::MAX, name())],
             _ => LIMITS.map(|limit| (limit, name())).to_vec(),
@@ -179,7 +186,10 @@ fn rings_are_left_to_those_who_have_them() {
         ];
         asked.ask("broadcast", &ranges).unwrap();
         assert_eq!(asked.broadcast.at(100), None);
-        assert_eq!(asked.broadcast.at(101), Some(broadcast::Algorithm::Chain));
+        assert_eq!(
+            asked.broadcast.at(101),
+            Some(broadcast::Algorithm::Chain.into())
+        );
         let team = Team::with_options(plans(n, &mut fastrand::Rng::with_seed(1)), &options(asked));
         team.unwrap().run(|member| {
             for len in [1, 12, 13, 6249, 6250, 6251, 7500, 7501, 8750, 8751, 200_000] {

@@ -7,8 +7,9 @@
 
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::preferences::TeamOutline;
-use corecast_collectives::registry::{Request, record};
-use corecast_collectives::{Algorithms, Collective, Entry, Plans};
+use corecast_collectives::registry::Request;
+use corecast_collectives::registry::record::{self, Ran};
+use corecast_collectives::{Algorithms, Collective, Plans};
 use corecast_plan::Pattern;
 use corecast_process::{Address, ProcessGroup};
 use corecast_team::{Failure, Member, Options, Team};
@@ -25,7 +26,7 @@ fn lengths() -> BTreeSet<usize> {
 }
 
 /// Makes a call whose block has `bytes`, and returns the first algorithm that this rank ran.
-fn ran(member: &mut Member, collective: Collective, bytes: usize, ordered: bool) -> &'static Entry {
+fn ran(member: &mut Member, collective: Collective, bytes: usize, ordered: bool) -> Ran {
     let (n, len) = (member.size(), bytes / 8);
     let (mut one, is_root) = (vec![1u64; len], member.rank() == 0);
     let (send, all) = (one.clone(), || vec![1u64; n * len]);
@@ -54,11 +55,7 @@ fn ran(member: &mut Member, collective: Collective, bytes: usize, ordered: bool)
 }
 
 /// Compares a team with its outline; returns the algorithms that ran.
-fn hold(
-    team: &Team,
-    outline: &TeamOutline<'_>,
-    asked: &Algorithms,
-) -> BTreeSet<(Collective, &'static str)> {
+fn hold(team: &Team, outline: &TeamOutline<'_>, asked: &Algorithms) -> BTreeSet<Ran> {
     let all = team.run(|member| {
         let mut seen = BTreeSet::new();
         for collective in Collective::WITH_ALGORITHMS {
@@ -72,20 +69,19 @@ fn hold(
                     _ => &[false],
                 };
                 for &ordered in forms {
-                    let entry = ran(member, collective, bytes, ordered);
+                    let ran = ran(member, collective, bytes, ordered);
                     let request = Request {
                         element: 8,
                         keeps_order: ordered || outline.deterministic,
                         ..Request::of_bytes(bytes)
                     };
                     let chosen = outline.chooses_for(asked, collective.name(), &request);
-                    let chosen = chosen.unwrap().entry;
                     assert_eq!(
-                        (entry.collective, entry.name),
-                        (collective, chosen.name),
+                        ran,
+                        (collective, chosen.unwrap().algorithm()),
                         "{bytes} bytes, {outline:?}, asked {asked}"
                     );
-                    seen.insert((collective, entry.name));
+                    seen.insert(ran);
                 }
             }
         }
@@ -94,11 +90,11 @@ fn hold(
     all.into_iter().flatten().collect()
 }
 
-/// Asks for one algorithm between two lengths of each operation.
+/// Asks for one algorithm, often with a size, between two lengths of each operation.
 fn asked(rng: &mut fastrand::Rng) -> Algorithms {
     let mut asked = Algorithms::default();
     for operation in Algorithms::OPERATIONS {
-        let names = Algorithms::names(operation).unwrap();
+        let names = Algorithms::sized_names(operation).unwrap();
         let name = rng.choice(&names).copied();
         let ranges = match operation {
             "barrier" => vec![(usize::MAX, name)],

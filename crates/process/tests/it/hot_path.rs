@@ -84,7 +84,7 @@ fn operations_do_not_allocate() {
 fn shared_lines_do_not_allocate() {
     for &choice in barrier::Algorithm::ALL {
         let mut algorithms = Algorithms::default();
-        algorithms.barrier = Some(choice);
+        algorithms.barrier = Some(choice.into());
         algorithms.broadcast = broadcast::Algorithm::Line.into();
         assert_eq!(counted(4, "smelt", algorithms), [0; 4], "{choice}");
     }

@@ -3,7 +3,7 @@
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::{
-    Algorithms, BarrierPlan, Collective, Plans, PlansError, barrier, broadcast,
+    Algorithms, BarrierPlan, Collective, Plans, PlansError, Selection, barrier, broadcast,
 };
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
@@ -21,9 +21,9 @@ fn plans(n: usize, pattern: &str) -> Plans {
     Plans::of_pattern(machine.costs(), pattern.parse().unwrap(), None).unwrap()
 }
 
-fn asking(barrier: barrier::Algorithm) -> Options {
+fn asking(barrier: impl Into<Selection<barrier::Algorithm>>) -> Options {
     let mut options = Options::default();
-    options.algorithms.barrier = Some(barrier);
+    options.algorithms.barrier = Some(barrier.into());
     options
 }
 
@@ -97,10 +97,32 @@ fn nobody_leaves_any_barrier_before_everybody_has_come() {
     }
 }
 
+#[test]
+fn nobody_leaves_barriers_of_any_size_before_everybody_has_come() {
+    for (n, choice) in [
+        (2, "groups:1"),
+        (5, "groups:1"),
+        (7, "groups:2"),
+        (9, "groups:3"),
+        (4, "m-way:2"),
+        (9, "m-way:1"),
+        (9, "m-way:64"),
+    ] {
+        for count in [1, 2, 3] {
+            let choice: Selection<barrier::Algorithm> = choice.parse().unwrap();
+            let plans = plans(n, "smelt").with_packages(packages(n, count)).unwrap();
+            let team = Team::with_options(plans, &asking(choice)).unwrap();
+            check_barriers(&team, 30, count == 2);
+        }
+    }
+}
+
 /// More ranks than have links to all others, with NUMA nodes in place of packages.
 #[test]
 fn barriers_over_lines_need_no_links() {
-    for &choice in barrier::Algorithm::ALL {
+    let sized = ["groups:1", "groups:8", "m-way:3"].map(|name| name.parse().unwrap());
+    let plain = barrier::Algorithm::ALL.iter().copied().map(Selection::from);
+    for choice in plain.chain(sized) {
         let n = 70;
         let mut options = asking(choice);
         options.numa_nodes = Some(packages(n, 2));

@@ -1,9 +1,9 @@
 //! A call: a collective, one of its algorithms, its root and its size.
 
-use corecast_collectives::{Algorithms, Collective};
+use corecast_collectives::{Algorithms, Collective, entry};
 use std::fmt;
 
-/// The names of a collective's algorithms, in the order of docs/algorithms.md.
+/// The names of a collective's algorithms without sizes, in the order of docs/algorithms.md.
 pub fn algorithms(collective: Collective) -> Vec<&'static str> {
     Algorithms::names(collective.name()).unwrap_or_default()
 }
@@ -17,6 +17,7 @@ pub fn algorithms(collective: Collective) -> Vec<&'static str> {
 ///
 /// let call = Call::new(Collective::Broadcast, "messages", 0, 56)?;
 /// assert_eq!(call.to_string(), "broadcast messages root=0 bytes=56");
+/// assert!(Call::new(Collective::Broadcast, "chain:64K", 0, 1 << 20).is_ok());
 /// assert!(Call::new(Collective::Broadcast, "pigeons", 0, 56).is_err());
 /// # Ok::<(), corecast_sim::drive::CallError>(())
 /// ```
@@ -24,7 +25,7 @@ pub fn algorithms(collective: Collective) -> Vec<&'static str> {
 pub struct Call {
     /// The collective.
     pub collective: Collective,
-    /// The name of the algorithm, one of [`algorithms`].
+    /// The name of the algorithm, one of [`algorithms`], perhaps with a size as in `chain:64K`.
     pub algorithm: String,
     /// The root rank, for collectives that have one.
     pub root: usize,
@@ -45,8 +46,7 @@ impl Call {
         root: usize,
         bytes: usize,
     ) -> Result<Self, CallError> {
-        let known = algorithms(collective);
-        if !known.contains(&algorithm) {
+        if entry(collective, algorithm).is_none() {
             return Err(CallError::Algorithm {
                 collective,
                 name: algorithm.to_owned(),
@@ -98,7 +98,7 @@ pub enum CallError {
         name: String,
     },
     /// The collective has no algorithm of this name.
-    #[error("no algorithm of {collective} is called {name:?}: take one of {}", names(&algorithms(*collective)))]
+    #[error("no algorithm of {collective} is called {name:?}: take one of {}", names(&known(*collective, name)))]
     Algorithm {
         /// The collective.
         collective: Collective,
@@ -131,6 +131,13 @@ pub enum CallError {
         /// The need that is not met, in words.
         needs: &'static str,
     },
+}
+
+/// The names that could have been meant by `name`: those with a size, where it is an algorithm's that has sizes.
+fn known(collective: Collective, name: &str) -> Vec<&'static str> {
+    let base = name.split(':').next().unwrap_or(name);
+    let sizes = entry(collective, base).and_then(|known| known.sizes);
+    sizes.map_or_else(|| algorithms(collective), |sizes| sizes.names.to_vec())
 }
 
 fn names(names: &[&str]) -> String {

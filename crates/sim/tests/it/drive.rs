@@ -2,7 +2,7 @@
 
 use corecast_collectives::context::SCRATCH_KEPT_BYTES;
 use corecast_collectives::groups::Groups;
-use corecast_collectives::registry::record;
+use corecast_collectives::registry::{SizeKind, record};
 use corecast_collectives::{OpContext, Plans};
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Bytes, Call, Collective, Job};
@@ -23,6 +23,8 @@ struct Pipes {
     adds: Vec<Sender<Vec<u8>>>,
     collects: Vec<(Receiver<Vec<u8>>, usize)>,
     barrier_ends: Vec<BarrierEnd>,
+    /// Loans that this rank has taken, and lines that it has read.
+    taken: usize,
 }
 
 /// The ends of channels to the other ranks of a counter barrier, and the end from them.
@@ -74,6 +76,7 @@ impl Fabric for Pipes {
 
     fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Infallible> {
         payload.copy_from_slice(&self.reads[line].recv().unwrap());
+        self.taken += 1;
         Ok(())
     }
 
@@ -131,6 +134,7 @@ impl Fabric for Pipes {
     ) -> Result<(), Infallible> {
         let lent = self.into.2[peer].recv().unwrap();
         assert_eq!(lent.len(), len);
+        self.taken += 1;
         each(0, &lent);
         Ok(())
     }
@@ -146,6 +150,7 @@ fn pipes(n: usize, groups: &Groups) -> Vec<Pipes> {
         adds: Vec::new(),
         collects: Vec::new(),
         barrier_ends: Vec::new(),
+        taken: 0,
     };
     let mut all: Vec<Pipes> = (0..n).map(empty).collect();
     for from in 0..n {
@@ -227,7 +232,7 @@ fn every_algorithm_gives_what_one_loop_gives() {
                         // Other builds record nothing.
                         let got = if cfg!(debug_assertions) {
                             let (got, ran) = record::recorded(run);
-                            let first = (ran[0].collective, ran[0].name);
+                            let first = ran[0];
                             assert_eq!(first, (call.collective, &call.algorithm[..]));
                             got
                         } else {
@@ -241,6 +246,83 @@ fn every_algorithm_gives_what_one_loop_gives() {
         }
     }
     assert!(calls > 1000, "{calls} calls");
+}
+
+/// How many pieces a transfer of `bytes` has by an algorithm whose segments have `size`.
+fn pieces(algorithm: &str, bytes: usize, size: usize) -> usize {
+    let of_size = bytes.div_ceil(size);
+    match algorithm {
+        // Halves of at least that size.
+        "dynamic" => (0..usize::BITS)
+            .map(|halvings| 1 << halvings)
+            .take_while(|&count| count == 1 || bytes.div_ceil(count) >= size)
+            .last()
+            .unwrap(),
+        // What may be read without the token, and all before it.
+        "token" => of_size.min(2),
+        _ => of_size,
+    }
+}
+
+/// Data go in as many segments, and lines have as many readers, as the size says that is asked for.
+#[test]
+fn algorithms_have_the_size_that_is_asked_for() {
+    const BYTES: usize = 20_000;
+    let mut sizes = 0;
+    for n in [2, 5, 8] {
+        let file = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+        let plans = Plans::of_pattern(file.costs(), Pattern::Smelt, Some(0)).unwrap();
+        for entry in corecast_collectives::entries() {
+            let Some(of_entry) = entry.sizes else {
+                continue;
+            };
+            let run = |name: &str, bytes: usize| {
+                let call = Call::new(entry.collective, name, 0, bytes).unwrap();
+                let job = Job::new(&call, &plans).unwrap();
+                let taken = on_all_ranks(&job, n, |mut context| {
+                    let got = job.run(&mut context, &Bytes::new(|_| ())).unwrap();
+                    assert_eq!(
+                        got,
+                        job.expected(context.fabric.rank),
+                        "{call} on {n} ranks"
+                    );
+                    context.fabric.taken
+                });
+                (job, taken.into_iter().sum::<usize>())
+            };
+            let each = of_entry.names.iter().zip(of_entry.kind.values());
+            for (name, &size) in each.filter(|(_, size)| **size < 2 * BYTES) {
+                sizes += 1;
+                let blocks = match entry.collective {
+                    Collective::Scatter => n,
+                    _ => 1,
+                };
+                match of_entry.kind {
+                    SizeKind::Segment(_) => {
+                        let whole = run(&format!("{}:1M", entry.name), BYTES * blocks).1;
+                        let taken = run(name, BYTES * blocks).1;
+                        assert!(whole > 0, "{name} on {n} ranks");
+                        assert_eq!(taken, whole * pieces(entry.name, BYTES, size), "{name}");
+                    }
+                    SizeKind::Readers => {
+                        let (job, taken) = run(name, 0);
+                        let rounds = corecast_plan::Rounds::dissemination(n, size + 1);
+                        assert_eq!(taken, rounds.notifications(), "{name}");
+                        let readers = job.groups().rings().iter().map(|ring| ring.others.len());
+                        assert_eq!(readers.max(), Some(size.min(n - 1)), "{name} of {n}");
+                    }
+                    _ => {
+                        let (job, taken) = run(name, 0);
+                        assert_eq!(taken, n - 1, "{name}");
+                        let groups = job.groups().counters().iter();
+                        let groups = groups.map(|counter| counter.others.len());
+                        assert_eq!(groups.max(), Some(size.min(n - 1)), "{name} of {n}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(sizes > 200, "{sizes} sizes");
 }
 
 /// Partial results in memory of their own: that memory is kept for the next call, unless it is very long. Of four ranks

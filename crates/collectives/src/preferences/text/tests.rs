@@ -8,7 +8,7 @@ fn what_is_written_is_read() {
     for _ in 0..500 {
         let mut asked = Algorithms::default();
         for operation in Algorithms::OPERATIONS {
-            let names = Algorithms::names(operation).unwrap();
+            let names = Algorithms::sized_names(operation).unwrap();
             let mut name = || rng.choice(&names).copied().filter(|_| rng.bool());
             let mut ranges = vec![(usize::MAX, name())];
             if operation != "barrier" {
@@ -46,6 +46,10 @@ fn errors_quote_the_part() {
         (
             "scan=chains",
             "no algorithm of scan is called 'chains': take one of chain, doubling",
+        ),
+        (
+            "scan=chain:33K@8..",
+            "no algorithm of scan is called 'chain:33K': take one of chain:4K, ",
         ),
         ("scan=chain@8", "\"chain@8\": \"8\" is no range of bytes"),
         ("scan=chain@9..8", "\"9..8\" is no range"),

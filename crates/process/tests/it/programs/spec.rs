@@ -2,8 +2,8 @@
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::{
-    Algorithms, BarrierPlan, ByLength, Entry, Plans, allgather, allreduce, alltoall, broadcast,
-    gather, reduce, reduce_scatter, scan, scatter,
+    Algorithms, BarrierPlan, ByLength, Collective, Entry, Plans, Selection, allgather, allreduce,
+    alltoall, broadcast, entry, gather, reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::{Pattern, Tree};
 use corecast_team::{Options, Team, TeamError};
@@ -79,6 +79,7 @@ fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
             ranges.sort_unstable();
             ranges.dedup();
             let mut choice = || rng.u32(..4).gt(&0).then(|| all[rng.usize(..all.len())]);
+            let mut choice = || choice().map(Selection::from);
             let ranges: Vec<_> = ranges.into_iter().map(|limit| (limit, choice())).collect();
             let rest = match ranges.is_empty() {
                 true => None,
@@ -109,6 +110,10 @@ fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
         2 => asked.gather = Some(gather::Algorithm::Fixed).into(),
         _ => {}
     }
+    // So are sizes.
+    if apart.u32(..4) == 0 {
+        asked = sized(&asked, &mut apart);
+    }
     asked
 }
 
@@ -121,6 +126,21 @@ fn is_drawn_apart(entry: &Entry) -> bool {
         gather::Algorithm::Fixed.entry(),
     ];
     apart.contains(&entry)
+}
+
+/// The same algorithms, with random sizes where they have some.
+fn sized(asked: &Algorithms, rng: &mut fastrand::Rng) -> Algorithms {
+    let mut all = *asked;
+    for collective in Collective::WITH_ALGORITHMS {
+        let operation = collective.name();
+        let mut ranges = asked.asked_ranges(operation).unwrap();
+        for (_, name) in &mut ranges {
+            let sizes = name.and_then(|name| entry(collective, name)?.sizes);
+            *name = sizes.map_or(*name, |sizes| rng.choice(sizes.names).copied());
+        }
+        all.ask(operation, &ranges).unwrap();
+    }
+    all
 }
 
 fn plans(rng: &mut fastrand::Rng, n: usize) -> Plans {
