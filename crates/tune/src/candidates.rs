@@ -2,8 +2,8 @@
 
 use crate::predict::Predict;
 use corecast_collectives::preferences::TeamOutline;
-use corecast_collectives::registry::{ALL_LINES_RANKS_MAX, Need};
-use corecast_collectives::{Algorithms, MESH_RANKS_MAX, Plans, entry};
+use corecast_collectives::registry::{ALL_LINES_RANKS_MAX, Need, SizeKind, Sizes};
+use corecast_collectives::{Algorithms, Entry, MESH_RANKS_MAX, Plans, entry};
 use corecast_model::Collective;
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub struct CandidateSet {
 
 /// A predicted time beyond this multiple of the best one is not worth a race. The simulated machine was at most 1.5
 /// times off where it was compared with measurements, see docs/validation.md, and both predictions can be off.
-const HOPELESS: f64 = 4.0;
+pub(crate) const HOPELESS: f64 = 4.0;
 
 /// Predictions whose ratio is nearer to 1 than this are of algorithms that send the same messages.
 const SAME: f64 = 1e-6;
@@ -61,6 +61,78 @@ pub const SHORT_BYTES_MAX: usize = 16 << 10;
 /// The names of an operation's algorithms.
 pub fn algorithms(operation: Collective) -> Vec<&'static str> {
     Algorithms::names(operation.algorithms_of().name()).expect("one of Collective::WITH_ALGORITHMS")
+}
+
+/// The names of an algorithm of an operation with the next smaller and the next greater size, as far as there is one that
+/// makes a difference for blocks of `bytes` in a team of `ranks`; none for algorithms without sizes. The name of a size
+/// that is built in has no size.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_model::Collective;
+/// use corecast_tune::candidates::neighbours;
+///
+/// let next = |name, bytes| neighbours(Collective::Broadcast, name, bytes, 8);
+/// assert_eq!(next("chain", 1 << 20), ["chain:16K", "chain:64K"]);
+/// assert_eq!(next("chain:64K", 1 << 20), ["chain", "chain:128K"]);
+/// assert_eq!(next("chain", 32 << 10), ["chain:16K"]);
+/// assert!(next("messages", 1 << 20).is_empty());
+/// ```
+pub fn neighbours(
+    operation: Collective,
+    algorithm: &str,
+    bytes: usize,
+    ranks: usize,
+) -> Vec<&'static str> {
+    let Some((known, sizes)) = sizes(operation, algorithm) else {
+        return Vec::new();
+    };
+    let (values, built_in) = (sizes.kind.values(), sizes.kind.built_in(ranks));
+    let place = sizes.names.iter().position(|&one| one == algorithm);
+    let size = place.map_or(built_in, |place| values[place]);
+    let most = size_most(sizes.kind, bytes, ranks);
+    let smaller = values.iter().rposition(|&one| one < size.min(most));
+    let greater = values.iter().position(|&one| one > size && size < most);
+    let named = |place: usize| match values[place] == built_in {
+        true => known.name,
+        false => sizes.names[place],
+    };
+    smaller.into_iter().chain(greater).map(named).collect()
+}
+
+/// The size from which on a greater one makes no difference.
+fn size_most(kind: SizeKind, bytes: usize, ranks: usize) -> usize {
+    match kind {
+        SizeKind::Segment(_) => bytes,
+        _ => ranks.saturating_sub(1),
+    }
+}
+
+fn sizes(operation: Collective, algorithm: &str) -> Option<(&'static Entry, Sizes)> {
+    let collective = operation.algorithms_of().name().parse().ok()?;
+    let known = entry(collective, algorithm)?;
+    Some((known, known.sizes?))
+}
+
+/// The name of an algorithm with the size that has the best time in `model`, if that is better than the one without a
+/// size.
+fn best_size(
+    operation: Collective,
+    algorithm: &str,
+    bytes: usize,
+    plans: &Plans,
+    model: &dyn Predict,
+) -> Option<(&'static str, f64)> {
+    let (_, sizes) = sizes(operation, algorithm)?;
+    let most = size_most(sizes.kind, bytes, plans.len());
+    let useful = sizes.kind.values().iter().zip(sizes.names);
+    let useful = useful.filter(|(size, _)| **size < most);
+    let predict = |name| model.predict(operation, name, plans, bytes);
+    let own = predict(algorithm)?;
+    let times = useful.filter_map(|(_, &name)| Some((name, predict(name)?)));
+    let best = times.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    (best.1 < own * (1.0 - SAME)).then_some(best)
 }
 
 /// Adds a request: this algorithm for this operation, whatever the length.
@@ -127,7 +199,8 @@ pub(crate) fn with(base: &Algorithms, operation: Collective, algorithm: Asked) -
 }
 
 /// The algorithms that race for `operation` with blocks of `bytes` in a team of this `setting` and `base`: the
-/// built-in choice, the `most` − 1 others with the best times in `model`, and those without a prediction. Of
+/// built-in choice, the `most` − 1 others with the best times in `model`, and those without a prediction. Algorithms that
+/// have sizes race with the built-in one, and of short data also with the one that is predicted to be best. Of
 /// [long](SHORT_BYTES_MAX) data all race but those predicted to take four times as long as the best.
 pub fn candidate_set(
     operation: Collective,
@@ -174,6 +247,14 @@ pub fn candidate_set(
                 Some((other, _)) => leave(predicted, format!("it does the same as {other} here")),
                 None => rivals.push((algorithm, predicted)),
             }
+        }
+        // Of other sizes the model proposes one where it is good at that; the others race once the algorithm is known.
+        if bytes <= SHORT_BYTES_MAX
+            && unable(operation, algorithm, plans).is_none()
+            && let Some((sized, time)) = best_size(operation, algorithm, bytes, plans, model)
+            && runs(Some(sized)) == sized
+        {
+            rivals.push((sized, Some(time)));
         }
     }
     let times = rivals.iter().filter_map(|(_, time)| *time);

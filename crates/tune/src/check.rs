@@ -287,7 +287,7 @@ impl Trial {
     }
 }
 
-/// The algorithms that race, the tuned choice first, and those left out, each with the reason: the team cannot run
+/// The algorithms that race, the tuned choice first, also with the next smaller and greater size, and those left out, each with the reason: the team cannot run
 /// it, or one that races runs the same.
 fn rivals(
     operation: Collective,
@@ -299,7 +299,11 @@ fn rivals(
     let runs = |asked| runs(setting, base, operation, bytes, asked);
     let mut all = vec![chosen];
     let mut left_out = Vec::new();
-    let known = candidates::algorithms(operation).into_iter().map(Some);
+    let known = candidates::algorithms(operation).into_iter();
+    let (tuned, ranks) = (runs(chosen), setting.plans.len());
+    let sizes = candidates::neighbours(operation, tuned, bytes, ranks).into_iter();
+    let known = known.chain(sizes.filter(|name| name.contains(':')));
+    let known = known.map(Some);
     for asked in [None].into_iter().chain(known).filter(|&one| one != chosen) {
         let cannot = asked.and_then(|name| candidates::unable(operation, name, setting.plans));
         let same = || {

@@ -1,7 +1,7 @@
 //! The result of a tuning: contenders with their times, winners, and the algorithm for each range of sizes.
 
 use crate::candidates::{Asked, CandidateSet, LeftOut, Proposal, name};
-use crate::guidelines::Finding;
+use crate::guidelines::{Finding, Time};
 use crate::racer::Synchrony;
 use crate::sequential_test::{Ended, Left, SequentialTest};
 use corecast_collectives::Plans;
@@ -26,6 +26,18 @@ pub struct Raced {
     pub ratio: Option<f64>,
     /// When and why it left the race before the end; `None` if it stayed.
     pub left: Option<String>,
+}
+
+impl Raced {
+    /// Its time with the interval, where it was timed.
+    pub(crate) fn time(&self) -> Option<Time> {
+        let (low, high) = self.interval_ns?;
+        Some(Time {
+            ns: self.measured_ns?,
+            low,
+            high,
+        })
+    }
 }
 
 /// The results of all contenders of a race, in the order of `names`, which are names and predicted times. Ratios are
@@ -121,6 +133,51 @@ impl Point {
     /// The result of the chosen algorithm.
     pub fn winner(&self) -> &Raced {
         &self.candidates[self.chosen]
+    }
+
+    /// The result with that of a race of sizes, which began from this one's winner: its contenders are added, and its
+    /// winner is chosen.
+    pub(crate) fn with_sizes(&self, sizes: &Self) -> Self {
+        let mut all = self.clone();
+        let start = self.algorithm();
+        let at = sizes.algorithms.iter().position(|&one| one == start);
+        // Ratios are relative to the new winner.
+        if let Some(ratio) = at.and_then(|at| sizes.candidates[at].ratio) {
+            let ratios = all
+                .candidates
+                .iter_mut()
+                .filter_map(|one| one.ratio.as_mut());
+            ratios.for_each(|one| *one *= ratio);
+        }
+        for (&algorithm, raced) in sizes.algorithms.iter().zip(&sizes.candidates) {
+            match all.algorithms.iter().position(|&one| one == algorithm) {
+                Some(at) if algorithm != start => all.candidates[at] = raced.clone(),
+                Some(_) => {}
+                None => {
+                    all.algorithms.push(algorithm);
+                    all.candidates.push(raced.clone());
+                }
+            }
+        }
+        all.left_out.extend(sizes.left_out.iter().cloned());
+        all.decided &= sizes.decided;
+        let chosen = all
+            .algorithms
+            .iter()
+            .position(|&one| one == sizes.algorithm());
+        all.chosen = chosen.expect("all contenders are there");
+        all
+    }
+
+    /// Adds the contenders of an earlier race that were not in this one.
+    pub(crate) fn add_earlier(&mut self, earlier: Self) {
+        for (algorithm, raced) in earlier.algorithms.into_iter().zip(earlier.candidates) {
+            if !self.algorithms.contains(&algorithm) {
+                self.algorithms.push(algorithm);
+                self.candidates.push(raced);
+            }
+        }
+        self.left_out.extend(earlier.left_out);
     }
 
     /// How many times as long as the chosen algorithm `algorithm` takes; `None` if it did not race.

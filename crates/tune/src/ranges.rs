@@ -2,6 +2,7 @@
 
 use crate::candidates::Asked;
 use crate::outcome::{Point, Range};
+use corecast_bench::sized::ELEMENT_BYTES;
 
 /// The most ranges that a table holds.
 pub const RANGES_MAX: usize = 8;
@@ -34,6 +35,16 @@ pub fn ranges(points: &mut [Point]) -> Vec<Range> {
 pub fn between(small: usize, large: usize) -> usize {
     let mean = (small.max(1) as f64 * large as f64).sqrt() as usize / 8 * 8;
     mean.clamp(small, large.saturating_sub(1).max(small))
+}
+
+/// A power of two between two sizes, or their geometric mean where there is none.
+pub(crate) fn middle(small: usize, large: usize) -> usize {
+    let mean = between(small, large);
+    let power = mean.next_power_of_two() / if mean.is_power_of_two() { 1 } else { 2 };
+    match small < power && power < large && power >= ELEMENT_BYTES {
+        true => power,
+        false => mean,
+    }
 }
 
 /// Runs of neighbouring points with the same algorithm, each as the indices of its first and last point.

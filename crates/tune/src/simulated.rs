@@ -2,7 +2,7 @@
 
 use crate::modelled::{Modelled, PUBLISH_BYTES, RANKS_MAX};
 use crate::predict::Predict;
-use corecast_collectives::Plans;
+use corecast_collectives::{Plans, entry};
 use corecast_model::Collective;
 use corecast_model::MachineFile;
 use corecast_sim::drive::{Call, Job};
@@ -62,6 +62,16 @@ impl Simulated {
     }
 }
 
+/// The bytes of the segments that an algorithm is asked for with; 0 if it is asked for without.
+fn segment(operation: Collective, algorithm: &str) -> usize {
+    let sizes = entry(operation.algorithms_of(), algorithm).and_then(|known| known.sizes);
+    let place = sizes.and_then(|sizes| sizes.names.iter().position(|&name| name == algorithm));
+    match (sizes, place) {
+        (Some(sizes), Some(place)) => sizes.kind.values()[place],
+        _ => 0,
+    }
+}
+
 impl Predict for Simulated {
     fn predict(
         &self,
@@ -72,6 +82,8 @@ impl Predict for Simulated {
     ) -> Option<f64> {
         match algorithm {
             "line" if bytes > PUBLISH_BYTES => None,
+            // What is extrapolated must have been cut in both lengths.
+            _ if bytes > LONG_BYTES && segment(operation, algorithm) > LONG_BYTES / 4 => None,
             _ => self.simulate(operation, algorithm, plans, bytes),
         }
     }

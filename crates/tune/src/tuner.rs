@@ -1,7 +1,8 @@
 //! Runs the whole tuning of a team.
 //!
 //! ```text
-//! barrier plans + algorithms ─► trees ─► waits ─► operation by operation, size by size ─► confirmation ─► guidelines ─► limits
+//! barrier plans + algorithms ─► trees ─► waits ─► operation by operation, size by size ─► confirmation ─► segments and
+//! groups ─► confirmation ─► guidelines ─► limits
 //! ```
 //!
 //! Each race has a share of the time that is left, three shares for long data, so races that end early leave time to
@@ -10,14 +11,16 @@
 //! replicates of one race are some seconds apart, and a disturbance does not decide it, as when a hypervisor puts both
 //! cores of a guest on one.
 
+mod sizes;
+
 use crate::candidates::{
     Asked, CandidateSet, Proposal, SHORT_BYTES_MAX, ask, candidate_set, name, with,
 };
-use crate::guidelines::{Finding, Suspect, Table, Time};
-use crate::outcome::{Outcome, Point, Raced, TeamRace, Tuned, raced};
+use crate::guidelines::{Finding, Suspect, Table};
+use crate::outcome::{Outcome, Point, TeamRace, Tuned, raced};
 use crate::predict::Predict;
 use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, replicates};
-use crate::ranges::{between, ranges};
+use crate::ranges::{middle, ranges};
 use crate::search_space::{Part, SearchSpace};
 use crate::sequential_test::SequentialTest;
 use crate::unconfirmed::{Unconfirmed, UnconfirmedRaces};
@@ -41,6 +44,12 @@ pub struct Step {
 
 /// Part of the time that first races leave to further replicates, guidelines and limits.
 const AFTERWARDS: f64 = 0.6;
+
+/// Part of the time for the sizes of segments and groups, further replicates included.
+const SIZED: f64 = 0.2;
+
+/// How often races of sizes begin or go on. Each time has half of the time that is left for them.
+const SIZE_TURNS: u32 = 3;
 
 /// Part of the time that further replicates at the requested sizes leave to guidelines and limits.
 const FINISH: f64 = 0.1;
@@ -81,11 +90,29 @@ pub fn tune(
     tuner.team()?;
     tuner.operations()?;
     tuner.kept = Duration::ZERO;
+    // Further replicates may have another algorithm or size win, from which the race of sizes goes on in the next turn.
+    for turn in 0..SIZE_TURNS {
+        let sizes = SIZED / f64::from(1 << turn);
+        tuner.resolve(request.budget.mul_f64(FINISH + sizes))?;
+        tuner.kept = request.budget.mul_f64(FINISH + sizes / 2.0);
+        tuner.sizes()?;
+        tuner.kept = Duration::ZERO;
+    }
     tuner.resolve(request.budget.mul_f64(FINISH))?;
     tuner.guidelines()?;
     tuner.limits()?;
     tuner.resolve(Duration::ZERO)?;
     Ok(tuner.finish())
+}
+
+/// The race of sizes of an operation's algorithm at a length.
+struct Sized {
+    operation: Collective,
+    bytes: usize,
+    /// The result of the race of algorithms, whose winner it began from.
+    base: Point,
+    /// Its result.
+    point: Point,
 }
 
 struct Tuner<'t> {
@@ -98,6 +125,8 @@ struct Tuner<'t> {
     races: (usize, usize),
     /// Time that is kept for the work after the first races of all operations.
     kept: Duration,
+    /// The races of sizes.
+    sized: Vec<Sized>,
     /// Races whose winners are not confirmed.
     unconfirmed_races: UnconfirmedRaces,
     plans: Arc<Plans>,
@@ -134,6 +163,7 @@ impl<'t> Tuner<'t> {
             progress,
             races: (0, all),
             kept: request.budget.mul_f64(AFTERWARDS),
+            sized: Vec::new(),
             unconfirmed_races: UnconfirmedRaces::default(),
             plans: Arc::new(search_space.plans.clone()),
             wait_config: None,
@@ -497,6 +527,7 @@ impl<'t> Tuner<'t> {
             let unconfirmed = Unconfirmed {
                 operation,
                 bytes,
+                sizes_of: None,
                 candidate_set,
                 contenders,
                 test,
@@ -523,13 +554,13 @@ impl<'t> Tuner<'t> {
             self.racer
                 .race(subject, contenders, &mut unconfirmed.test, limit)?;
             unconfirmed.replicate = self.racer.now() - begin;
-            let point = Point::of(bytes, &unconfirmed.candidate_set, &unconfirmed.test);
-            if let (Some((at, size)), Some(point)) = (self.place(operation, bytes), point) {
-                let tuned = &mut self.tuned[at];
-                tuned.points[size] = point;
-                tuned.ranges = ranges(&mut tuned.points);
+            if let Some(point) = Point::of(bytes, &unconfirmed.candidate_set, &unconfirmed.test) {
+                self.set_point(operation, unconfirmed.sizes_of, point);
             }
-            self.unconfirmed_races.add(unconfirmed);
+            // The race from which it began may have another winner now.
+            if unconfirmed.sizes_of.is_none() || self.sized_at(operation, bytes).is_some() {
+                self.unconfirmed_races.add(unconfirmed);
+            }
         }
         Ok(())
     }
@@ -541,7 +572,7 @@ impl<'t> Tuner<'t> {
             self.search_space.oversubscribed && !self.search_space.processes;
         for tuned in &self.tuned {
             for point in &tuned.points {
-                if let Some(time) = time(point.winner()) {
+                if let Some(time) = point.winner().time() {
                     table.set(tuned.operation, point.bytes, point.algorithm(), time);
                 }
             }
@@ -762,23 +793,4 @@ fn shares(bytes: usize) -> usize {
         true => SHARES_LONG,
         false => 1,
     }
-}
-
-/// A power of two between two sizes, or their geometric mean where there is none.
-fn middle(small: usize, large: usize) -> usize {
-    let mean = between(small, large);
-    let power = mean.next_power_of_two() / if mean.is_power_of_two() { 1 } else { 2 };
-    match small < power && power < large && power >= ELEMENT_BYTES {
-        true => power,
-        false => mean,
-    }
-}
-
-fn time(raced: &Raced) -> Option<Time> {
-    let (low, high) = raced.interval_ns?;
-    Some(Time {
-        ns: raced.measured_ns?,
-        low,
-        high,
-    })
 }

@@ -1,6 +1,6 @@
 //! Races whose winners are not confirmed yet, which get further replicates in turn.
 
-use crate::candidates::CandidateSet;
+use crate::candidates::{Asked, CandidateSet};
 use crate::racer::Contender;
 use crate::sequential_test::SequentialTest;
 use corecast_model::Collective;
@@ -11,6 +11,8 @@ use std::time::Duration;
 pub(crate) struct Unconfirmed {
     pub(crate) operation: Collective,
     pub(crate) bytes: usize,
+    /// The algorithm from which a race of sizes began; `None` for a race of algorithms.
+    pub(crate) sizes_of: Option<Asked>,
     pub(crate) candidate_set: CandidateSet,
     pub(crate) contenders: Vec<Contender>,
     pub(crate) test: SequentialTest,
@@ -35,6 +37,13 @@ impl UnconfirmedRaces {
         if unconfirmed.replicates_left() > 0 && !unconfirmed.test.enough() {
             self.0.push(unconfirmed);
         }
+    }
+
+    /// Drops the races of sizes of an operation at a size.
+    pub(crate) fn forget_sizes(&mut self, operation: Collective, bytes: usize) {
+        self.0.retain(|one| {
+            one.sizes_of.is_none() || (one.operation, one.bytes) != (operation, bytes)
+        });
     }
 
     /// Drops the races of an operation at a size.

@@ -646,3 +646,110 @@ fn a_check_has_no_rival_that_is_the_same_program() {
     racer.placement = 0.02;
     assert!(run_check(&mut racer).iter().all(|one| one.is_slower()));
 }
+
+/// Broadcasts of more than 256 KiB are best by the built-in algorithm in segments of 256 KiB, scans along a chain
+/// everywhere in segments of 8 KiB, and barriers by lines that five ranks read. Times change by a twelfth with each
+/// step to a neighbouring size.
+fn sized(operation: Collective, bytes: usize, name: &str) -> Option<f64> {
+    let (best, size) = match (operation, name.split_once(':')) {
+        (Collective::Broadcast, Some(("fixed", size))) => ("256K", size),
+        // Trees race with 8 bytes.
+        (Collective::Broadcast, None) if name == "built-in" || bytes == 8 => ("256K", "32K"),
+        (Collective::Scan, Some(("chain", size))) => ("8K", size),
+        (Collective::Scan, None) if matches!(name, "chain" | "built-in") => ("8K", "32K"),
+        (Collective::Barrier, Some(("m-way", size))) => ("5", size),
+        // The best m of eight ranks is 1.
+        (Collective::Barrier, None) if name == "m-way" => ("5", "1"),
+        _ => return Some(5.0 * (100.0 + bytes as f64)),
+    };
+    let place = |size: &str| {
+        let all = [
+            "1", "2", "3", "4", "5", "6", "7", "8", "12", "16", "24", "32",
+        ];
+        let segments = [
+            "4K", "8K", "16K", "32K", "64K", "128K", "256K", "512K", "1M",
+        ];
+        let of = |all: &[&str]| all.iter().position(|&one| one == size);
+        of(&segments).or_else(|| of(&all)).unwrap() as f64
+    };
+    Some((100.0 + bytes as f64) * (1.0 + (place(size) - place(best)).abs() / 12.0))
+}
+
+#[test]
+fn the_best_sizes_of_segments_and_groups_are_found() {
+    let request = TuneRequest {
+        operations: vec![Collective::Barrier, Collective::Broadcast, Collective::Scan],
+        sizes: vec![64, 64 << 10, 1 << 20],
+        ..TuneRequest::default()
+    };
+    for seed in 0..10 {
+        let mut racer = Synthetic::new(sized);
+        racer.rng = Rng::with_seed(seed);
+        racer.placement = 0.02;
+        let outcome = run(&mut racer, &request, &Unknown);
+        let at = |operation, bytes| tuned(&outcome, operation).algorithm(bytes);
+        // With sizes beyond the data there is one segment.
+        assert!(racer.now < request.budget + Duration::from_secs(2));
+        assert_eq!(at(Collective::Barrier, 0), Some("m-way:5"), "seed {seed}");
+        assert_eq!(at(Collective::Broadcast, 64), None);
+        assert_eq!(at(Collective::Broadcast, 64 << 10), Some("fixed:64K"));
+        assert_eq!(at(Collective::Broadcast, 1 << 20), Some("fixed:256K"));
+        assert_eq!(at(Collective::Scan, 64), None);
+        assert_eq!(at(Collective::Scan, 1 << 20), Some("chain:8K"));
+        // What was raced on the way is recorded, and the way ends one step beyond the best.
+        let mut points = tuned(&outcome, Collective::Broadcast).points.iter();
+        let long = points.find(|point| point.bytes == 1 << 20).unwrap();
+        let segments = long.candidates.iter().map(|one| &one.name[..]);
+        let segments: Vec<&str> = segments.filter(|name| name.starts_with("fixed:")).collect();
+        for name in [
+            "fixed:16K",
+            "fixed:64K",
+            "fixed:128K",
+            "fixed:256K",
+            "fixed:512K",
+        ] {
+            assert!(segments.contains(&name), "{segments:?}");
+        }
+        assert!(!segments.contains(&"fixed:1M") && !segments.contains(&"fixed:8K"));
+        let built_in = long.candidates[0].ratio.unwrap();
+        assert!((built_in - 1.25).abs() < 0.05, "{built_in}");
+    }
+}
+
+/// A model that is right about barriers, and for which segments of 16 KiB are hopeless.
+struct OfSizes;
+
+impl Predict for OfSizes {
+    fn predict(&self, operation: Collective, name: &str, _: &Plans, bytes: usize) -> Option<f64> {
+        match (operation, name) {
+            (Collective::Barrier, _) => sized(operation, bytes, name),
+            (_, "fixed:16K") => Some(500.0),
+            (_, "fixed") => Some(100.0),
+            _ => None,
+        }
+    }
+}
+
+#[test]
+fn the_model_proposes_and_prunes_sizes() {
+    let request = TuneRequest {
+        operations: vec![Collective::Barrier, Collective::Broadcast],
+        sizes: vec![1 << 20],
+        ..TuneRequest::default()
+    };
+    let mut racer = Synthetic::new(sized);
+    let outcome = run(&mut racer, &request, &OfSizes);
+    // The best size races beside the algorithms.
+    let (.., first, _) = &racer.log[0];
+    assert!(first.iter().any(|name| name == "m-way:5"), "{first:?}");
+    assert!(!first.iter().any(|name| name == "m-way:4"), "{first:?}");
+    let point = &tuned(&outcome, Collective::Broadcast).points[0];
+    assert_eq!(point.algorithm(), Some("fixed:256K"));
+    let why = point
+        .left_out
+        .iter()
+        .find(|one| one.algorithm == "fixed:16K");
+    let why = &why.unwrap().why;
+    assert_eq!(why, "predicted to take 5.00 times as long as built-in");
+    assert!(point.candidates.iter().all(|one| one.name != "fixed:16K"));
+}
