@@ -233,6 +233,22 @@ fn the_environment_asks_before_the_profile() {
     assert_eq!(first["reason"], "CORECAST_ALGO asks for it");
     assert_eq!(said(requested, "3K")["algorithm"], "rabenseifner");
     assert_eq!(said(requested, "3073")["algorithm"], "doubling");
+    let sized = said("allreduce=doubling:4K@..64K", "64K");
+    assert_eq!(sized["algorithm"], "doubling:4K");
+    assert_eq!(sized["asked"], sized["algorithm"]);
+    let runs = sized["candidates"].as_array().unwrap();
+    let runs: Vec<_> = runs.iter().filter(|one| one["runs"] == true).collect();
+    assert_eq!(
+        (runs.len(), &runs[0]["algorithm"]),
+        (1, &sized["algorithm"])
+    );
+    let refused = run("allreduce=doubling:5K", "1K");
+    let line = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        line.contains("no algorithm of allreduce is called 'doubling:5K': take one of doubling:4K, doubling:8K"),
+        "{line}"
+    );
+    assert_eq!((refused.status.code(), line.lines().count()), (Some(2), 1));
     let refused = run("allreduce=wing", "1K");
     let line = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{line}");

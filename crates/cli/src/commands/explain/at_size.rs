@@ -123,7 +123,15 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
         None => built_in(bytes)?.algorithm(),
     };
     let mut candidates = Vec::new();
-    for algorithm in Algorithms::names(name)? {
+    // Of the sizes of an algorithm those are told that were raced, and the one that runs.
+    let base = Algorithms::names(name)?;
+    let told = |algorithm: &&str| {
+        let raced = race
+            .and_then(|race| race.candidate(Some(algorithm)))
+            .is_some();
+        raced || base.contains(algorithm) || *algorithm == runs.algorithm()
+    };
+    for algorithm in Algorithms::sized_names(name)?.into_iter().filter(told) {
         let said = models.of(operation, algorithm, &planned, bytes);
         let own = race.and_then(|race| race.candidate(Some(algorithm)));
         // Races record the built-in choice without a name.
