@@ -137,7 +137,7 @@ unsafe fn with(u: &mut Unstructured, team: *mut Team, says: Told, end: End) -> R
 }
 
 /// A body that calls nothing.
-unsafe extern "C" fn rests(_: *mut Member, _: *mut c_void) {}
+extern "C" fn rests(_: *mut Member, _: *mut c_void) {}
 
 /// Functions that ask a team.
 ///

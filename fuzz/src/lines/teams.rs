@@ -106,7 +106,7 @@ impl Program {
             fn one<T: Copy>(all: &[T], number: usize) -> T {
                 all[number % all.len()]
             }
-            algorithms.barrier = Some(one(barrier::Algorithm::ALL, number));
+            algorithms.barrier = Some(one(barrier::Algorithm::ALL, number).into());
             algorithms.broadcast = one(broadcast::Algorithm::ALL, number).into();
             algorithms.reduce = one(reduce::Algorithm::ALL, number).into();
             algorithms.allreduce = one(allreduce::Algorithm::ALL, number).into();
