@@ -9,7 +9,7 @@ const SIZE_BIT: u32 = 8;
 
 impl Algorithms {
     /// Encodes the algorithms as words that [`from_words`](Self::from_words) reads. An algorithm is 1 plus its
-    /// index in its type's `ALL`, or 0 for none, and from [`SIZE_BIT`] on the place of its size. The barrier's comes first. Each other operation has the number of
+    /// index in its type's `ALL`, or 0 for none, and from bit 8 on the place of its size. The barrier's comes first. Each other operation has the number of
     /// its ranges, and for each range its limit and its algorithm.
     pub fn to_words(self) -> Vec<u64> {
         fn word<A: Registered>(choice: Option<Selection<A>>) -> u64 {
