@@ -222,6 +222,17 @@ impl TeamState {
         self.wake_all();
     }
 
+    /// A rank of this process that has come to the end of a run without operation number `seq`, in which a rank of the
+    /// run is: it comes again only after that. `None` in a team of one process, where whoever waits for it sees that.
+    pub(crate) fn own_that_rests_before(&self, seq: u32) -> Option<usize> {
+        let own = &self.between.as_ref()?.owned;
+        (0..own.len()).filter(|&rank| own[rank]).find(|&rank| {
+            let history = &self.histories[rank];
+            history.presence() == Presence::Resting
+                && (history.now().seq.wrapping_sub(seq) as i32) < 0
+        })
+    }
+
     /// Whether a rank belongs to this process.
     pub(crate) fn is_own(&self, rank: usize) -> bool {
         self.between

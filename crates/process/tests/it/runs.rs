@@ -10,8 +10,12 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 fn plans(n: usize) -> Plans {
+    plans_of(n, Pattern::Smelt)
+}
+
+fn plans_of(n: usize, pattern: Pattern) -> Plans {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap()
+    Plans::of_pattern(machine.costs(), pattern, None).unwrap()
 }
 
 #[test]
@@ -106,5 +110,33 @@ fn processes_wait_for_the_next_run_and_not_for_one_that_cannot_come() {
             panic!("{ended:?}");
         };
         assert_eq!(how, &Loss::Left);
+    });
+}
+
+/// Rank 0 has left rank 2 of its process, which waits for rank 1 of another one, which waits for rank 0.
+#[test]
+fn whoever_leaves_its_run_early_is_noticed_through_another_process() {
+    let name = format!("runs-chain-{}", std::process::id());
+    let enter = |ranks: &[Option<usize>]| -> Team {
+        let address = Address::Name(name.clone());
+        let plans = || Ok::<_, std::fmt::Error>(plans_of(3, Pattern::Chain));
+        ProcessGroup::enter(&address, 3, ranks, plans, &Options::default()).unwrap()
+    };
+    let is_left = |ended: &Result<(), Failure>| match ended {
+        Err(Failure::PeerLost { remote, how, .. }) => (remote.rank, how) == (0, &Loss::Left),
+        _ => false,
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let team = enter(&[Some(1)]);
+            let ended = team.run(|member| member.barrier());
+            assert!(is_left(&ended[0]), "{ended:?}");
+        });
+        let team = enter(&[Some(0), Some(2)]);
+        let ended = team.run(|member| match member.rank() {
+            0 => Ok(()),
+            _ => member.barrier(),
+        });
+        assert!(is_left(&ended[1]), "{ended:?}");
     });
 }

@@ -150,11 +150,12 @@ impl PeerWatch<'_> {
 
     /// The failure that follows from the peer's state: it has left, differs, or takes longer than a limit.
     fn verdict(&self, slept: Duration) -> Result<(), Failure> {
-        let lost = |how| Failure::PeerLost {
+        let lost_one = |rank, how| Failure::PeerLost {
             local: self.local(),
-            remote: self.state.activity(self.peer),
+            remote: self.state.activity(rank),
             how,
         };
+        let lost = |how| lost_one(self.peer, how);
         let waited = slept;
         match self.state.histories[self.peer].presence() {
             Presence::Left => return Err(lost(Loss::Left)),
@@ -173,6 +174,10 @@ impl PeerWatch<'_> {
         }
         if self.differs() {
             return Err(self.mismatch());
+        }
+        // The peer may wait for such a rank, and takes it for one that comes again.
+        if let Some(rank) = self.state.own_that_rests_before(self.operation.seq) {
+            return Err(lost_one(rank, Loss::Left));
         }
         if !slept.is_zero() && !self.staging {
             self.history(self.rank).rest();
