@@ -47,8 +47,6 @@ pub fn entries() -> Vec<&'static Entry> {
 /// assert!(entry(Collective::Scan, "ring").is_none());
 /// ```
 pub fn entry(collective: Collective, name: &str) -> Option<&'static Entry> {
-    let sized = |entry: &Entry| entry.sizes.is_some_and(|sizes| sizes.names.contains(&name));
-    let is_it =
-        |entry: &&Entry| entry.collective == collective && (entry.name == name || sized(entry));
+    let is_it = |entry: &&Entry| entry.collective == collective && entry.place_of(name).is_some();
     entries().into_iter().find(is_it)
 }

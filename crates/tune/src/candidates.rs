@@ -89,8 +89,7 @@ pub fn neighbours(
         return Vec::new();
     };
     let (values, built_in) = (sizes.kind.values(), sizes.kind.built_in(ranks));
-    let place = sizes.names.iter().position(|&one| one == algorithm);
-    let size = place.map_or(built_in, |place| values[place]);
+    let size = known.size_of(algorithm).unwrap_or(built_in);
     let most = size_most(sizes.kind, bytes, ranks);
     let smaller = values.iter().rposition(|&one| one < size.min(most));
     let greater = values.iter().position(|&one| one > size && size < most);
@@ -110,8 +109,7 @@ fn size_most(kind: SizeKind, bytes: usize, ranks: usize) -> usize {
 }
 
 fn sizes(operation: Collective, algorithm: &str) -> Option<(&'static Entry, Sizes)> {
-    let collective = operation.algorithms_of().name().parse().ok()?;
-    let known = entry(collective, algorithm)?;
+    let known = entry(operation.algorithms_of(), algorithm)?;
     Some((known, known.sizes?))
 }
 

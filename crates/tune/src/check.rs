@@ -299,11 +299,11 @@ fn rivals(
     let runs = |asked| runs(setting, base, operation, bytes, asked);
     let mut all = vec![chosen];
     let mut left_out = Vec::new();
-    let known = candidates::algorithms(operation).into_iter();
+    let known = candidates::algorithms(operation);
     let (tuned, ranks) = (runs(chosen), setting.plans.len());
     let sizes = candidates::neighbours(operation, tuned, bytes, ranks).into_iter();
-    let known = known.chain(sizes.filter(|name| name.contains(':')));
-    let known = known.map(Some);
+    let sizes = sizes.filter(|name| !known.contains(name));
+    let known: Vec<_> = known.iter().copied().chain(sizes).map(Some).collect();
     for asked in [None].into_iter().chain(known).filter(|&one| one != chosen) {
         let cannot = asked.and_then(|name| candidates::unable(operation, name, setting.plans));
         let same = || {

@@ -64,12 +64,10 @@ impl Simulated {
 
 /// The bytes of the segments that an algorithm is asked for with; 0 if it is asked for without.
 fn segment(operation: Collective, algorithm: &str) -> usize {
-    let sizes = entry(operation.algorithms_of(), algorithm).and_then(|known| known.sizes);
-    let place = sizes.and_then(|sizes| sizes.names.iter().position(|&name| name == algorithm));
-    match (sizes, place) {
-        (Some(sizes), Some(place)) => sizes.kind.values()[place],
-        _ => 0,
-    }
+    let known = entry(operation.algorithms_of(), algorithm);
+    known
+        .and_then(|known| known.size_of(algorithm))
+        .unwrap_or(0)
 }
 
 impl Predict for Simulated {

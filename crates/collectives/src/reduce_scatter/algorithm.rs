@@ -29,10 +29,7 @@ pub fn choose(
     request: &Request,
     traits: &TeamTraits,
 ) -> Selection<Algorithm> {
-    let serves = |asked: &Selection<Algorithm>| asked.entry().serves(request, traits);
-    asked
-        .filter(serves)
-        .unwrap_or_else(|| usual(request, traits).into())
+    Selection::asked_or(asked, request, traits, usual)
 }
 
 /// The algorithm by length where none was asked for.

@@ -44,6 +44,30 @@ impl Entry {
         self.needs.iter().all(|need| need.is_met(request, traits))
     }
 
+    /// The size that the algorithm is asked for with by a name; `None` for its name without a size, and for other names.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let chain = corecast_collectives::scan::Algorithm::Chain.entry();
+    /// assert_eq!(chain.size_of("chain:64K"), Some(64 << 10));
+    /// assert_eq!(chain.size_of("chain"), None);
+    /// ```
+    pub fn size_of(&self, name: &str) -> Option<usize> {
+        let at = self.place_of(name)?.checked_sub(1)?;
+        Some(self.sizes?.kind.values()[at])
+    }
+
+    /// The place of the size in a name of the algorithm, counted from 1, and 0 for the name without a size; `None` for
+    /// other names.
+    pub(crate) fn place_of(&self, name: &str) -> Option<usize> {
+        if self.name == name {
+            return Some(0);
+        }
+        let place = self.sizes?.names.iter().position(|&one| one == name);
+        place.map(|at| at + 1)
+    }
+
     /// The algorithm's row in docs/algorithms.md.
     pub fn row(&self) -> String {
         let needs: Vec<&str> = self.needs.iter().map(|need| need.text()).collect();

@@ -27,7 +27,7 @@ mod selection;
 mod size;
 
 pub use entry::Entry;
-pub use error::UnknownAlgorithm;
+pub use error::{UnknownAlgorithm, names_near};
 pub(crate) use list::algorithms;
 pub use need::{ALL_LINES_RANKS_MAX, Need};
 pub use request::{Request, TeamTraits};

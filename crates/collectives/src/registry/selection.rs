@@ -1,6 +1,6 @@
 //! An algorithm with the size that it is asked for with.
 
-use super::{Entry, UnknownAlgorithm};
+use super::{Entry, Request, TeamTraits, UnknownAlgorithm, names_near};
 use corecast_model::Collective;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::str::FromStr;
@@ -48,6 +48,19 @@ impl<A> From<A> for Selection<A> {
 }
 
 impl<A: Registered> Selection<A> {
+    /// What was asked for if it serves the team, else the usual algorithm.
+    #[inline]
+    pub(crate) fn asked_or(
+        asked: Option<Self>,
+        request: &Request,
+        traits: &TeamTraits,
+        usual: impl FnOnce(&Request, &TeamTraits) -> A,
+    ) -> Self {
+        asked
+            .filter(|asked| asked.entry().serves(request, traits))
+            .unwrap_or_else(|| usual(request, traits).into())
+    }
+
     /// The algorithm with a size; `None` if it cannot be asked for with this one.
     pub fn sized(algorithm: A, size: usize) -> Option<Self> {
         let kind = algorithm.entry().sizes?.kind;
@@ -106,27 +119,14 @@ impl<A: Registered> FromStr for Selection<A> {
     type Err = UnknownAlgorithm;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let base = name.split(':').next().unwrap_or(name);
-        let known = A::ALL.iter().copied();
-        let algorithm = known.clone().find(|one| one.entry().name == base);
-        let sizes = algorithm.and_then(|one| one.entry().sizes);
-        let place = match sizes {
-            _ if base == name => Some(0),
-            Some(sizes) => {
-                let place = sizes.names.iter().position(|&one| one == name);
-                place.map(|at| at + 1)
-            }
-            None => None,
-        };
-        let found = algorithm.zip(place);
-        let selection = found.and_then(|(algorithm, place)| Self::at(algorithm, place));
-        selection.ok_or_else(|| UnknownAlgorithm {
-            operation: A::COLLECTIVE,
-            name: name.to_owned(),
-            known: match sizes {
-                Some(sizes) => sizes.names.to_vec(),
-                None => known.map(|one| one.entry().name).collect(),
-            },
-        })
+        let named = |&one: &A| Self::at(one, one.entry().place_of(name)?);
+        A::ALL
+            .iter()
+            .find_map(named)
+            .ok_or_else(|| UnknownAlgorithm {
+                operation: A::COLLECTIVE,
+                name: name.to_owned(),
+                known: names_near(A::ALL.iter().map(|one| one.entry()), name),
+            })
     }
 }

@@ -1,6 +1,7 @@
 //! A call: a collective, one of its algorithms, its root and its size.
 
-use corecast_collectives::{Algorithms, Collective, entry};
+use corecast_collectives::registry::names_near;
+use corecast_collectives::{Algorithms, Collective, entries, entry};
 use std::fmt;
 
 /// The names of a collective's algorithms without sizes, in the order of docs/algorithms.md.
@@ -133,11 +134,10 @@ pub enum CallError {
     },
 }
 
-/// The names that could have been meant by `name`: those with a size, where it is an algorithm's that has sizes.
+/// The names that could have been meant by `name`.
 fn known(collective: Collective, name: &str) -> Vec<&'static str> {
-    let base = name.split(':').next().unwrap_or(name);
-    let sizes = entry(collective, base).and_then(|known| known.sizes);
-    sizes.map_or_else(|| algorithms(collective), |sizes| sizes.names.to_vec())
+    let own = entries().into_iter();
+    names_near(own.filter(|entry| entry.collective == collective), name)
 }
 
 fn names(names: &[&str]) -> String {
