@@ -14,6 +14,12 @@ use corecast_plan::{Operation, Pattern, RootChoice, Tree, plan};
 /// Number of ranks of the largest team whose ranks are all joined with each other.
 pub const MESH_RANKS_MAX: usize = 64;
 
+/// Whether an operation whose root is not that of its tree goes by a copy between the two in a team of `ranks`: where that
+/// is predicted to be faster, and all ranks are linked.
+pub fn goes_by_copy(ranks: usize, predicted: impl FnOnce() -> OtherRoot) -> bool {
+    ranks <= MESH_RANKS_MAX && predicted().copies()
+}
+
 /// The plans of a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plans {
@@ -143,9 +149,9 @@ impl Plans {
         let n = self.len();
         let of = |costs: &CostModel, tree: &Tree, operation| {
             assert_eq!(costs.n(), n, "costs of the team");
-            let roots = (0..n).filter(|_| n <= MESH_RANKS_MAX);
-            roots
-                .filter(|&root| OtherRoot::new(costs, tree, operation, root).copies())
+            let predicted = |root| OtherRoot::new(costs, tree, operation, root);
+            (0..n)
+                .filter(|&root| goes_by_copy(n, || predicted(root)))
                 .fold(0, |copies, root| copies | 1 << root)
         };
         Self {

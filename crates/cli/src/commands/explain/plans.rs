@@ -9,7 +9,7 @@ use anyhow::Result;
 use corecast::choose::{DecidedBy, Preferences, Races, choose, compare};
 use corecast::store::Store;
 use corecast_bench::Forecast;
-use corecast_collectives::MESH_RANKS_MAX;
+use corecast_collectives::plans::goes_by_copy;
 use corecast_plan::reroot::OtherRoot;
 use corecast_plan::{Operation, RootChoice, Shape};
 use owo_colors::OwoColorize;
@@ -143,7 +143,7 @@ impl OtherRootReport {
             tree_root: tree.root(),
             rehung: other.rehung,
             copied: other.copied,
-            runs: match other.copies() && team.threads.len() <= MESH_RANKS_MAX {
+            runs: match goes_by_copy(team.threads.len(), || other) {
                 true => Rerooting::Copied,
                 false => Rerooting::Rehung,
             },
