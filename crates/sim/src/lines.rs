@@ -13,7 +13,7 @@
 use crate::engine::{Cpu, RunOptions, RunOutcome, Setup, SimError, run};
 use crate::machine::SimMachine;
 use crate::memory;
-use corecast_wire::cache_lines::{CacheLines, LineId, LineKind, LineSet, LineUse, Payload};
+use corecast_wire::cache_lines::{CacheLines, LineId, LineKind, LineSet, LineUse, Payload, sum};
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 
@@ -94,7 +94,7 @@ impl CacheLines for SimulatedLines<'_, '_> {
         self.cpu.load(line.first);
         self.cpu.store(line.first, line.value.get());
         let own = &mut line.payloads.borrow_mut()[0];
-        *own = std::array::from_fn(|word| own[word].wrapping_add(other[word]));
+        *own = sum(*own, other);
     }
 
     fn payload(&self, line: LineId) -> Payload {

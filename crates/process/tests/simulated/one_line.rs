@@ -1,14 +1,13 @@
 //! Algorithms over lines of their own, with ranks that are late, leave, or call something else: without such a rank every
 //! round has the right sums, and with one nobody waits for ever.
 
+use super::phases::begin;
 use super::random::Random;
 use super::scheduler::sim;
-use super::state::Tempo;
 use corecast_collectives::one_line::OneLineReduction;
 use corecast_collectives::{Collective, Plans};
 use corecast_plan::{Pattern, Tree};
 use corecast_team::{Failure, Loss, Options, Team};
-use corecast_wire::WaitConfig;
 use corecast_wire::cache_lines::{CacheLines, LineSet};
 use corecast_wire::sync::sleep;
 use std::cell::RefCell;
@@ -47,23 +46,9 @@ pub(crate) fn run(seed: u64) -> Result<(), String> {
     );
     let late = random.once_in(2).then(|| random.index(n));
     let options = Options {
-        wait_config: Some(random.pick(&[
-            WaitConfig::PARK,
-            WaitConfig {
-                spin_ns: 500,
-                yield_ns: 1_000,
-                ..WaitConfig::PARK
-            },
-        ])),
+        wait_config: Some(begin(seed, &random)),
         ..Options::default()
     };
-    let tempo = Tempo {
-        accesses: random.pick(&[1, 1, 2, 8]),
-        spurious: random.pick(&[0, 100]),
-        long: 0,
-        slow: None,
-    };
-    sim().begin(seed, 1, tempo);
     let ends: Rc<RefCell<Vec<Option<Ended>>>> = Rc::new(RefCell::new(vec![None; n]));
     let all = Rc::clone(&ends);
     sim().spawn(0, move || {

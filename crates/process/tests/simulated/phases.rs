@@ -16,7 +16,8 @@ pub(crate) fn run(seed: u64) -> Result<(), String> {
     }
 }
 
-fn begin(seed: u64, random: &Random) -> WaitConfig {
+/// Begins a simulation of one process, and returns how its members wait.
+pub(crate) fn begin(seed: u64, random: &Random) -> WaitConfig {
     let tempo = Tempo {
         accesses: random.pick(&[1, 1, 2, 8]),
         spurious: random.pick(&[0, 100]),

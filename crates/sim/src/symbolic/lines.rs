@@ -2,7 +2,7 @@
 
 use super::graph::Graph;
 use super::recorder::{Recorder, Stuck};
-use corecast_wire::cache_lines::{CacheLines, LineId, LineSet, Payload};
+use corecast_wire::cache_lines::{CacheLines, LineId, LineSet, Payload, sum};
 use std::cell::RefCell;
 use std::convert::Infallible;
 
@@ -88,7 +88,7 @@ impl CacheLines for RecordedLines<'_> {
         let mut held = self.held.borrow_mut();
         let other = held[from.index()].payloads[0];
         let own = &mut held[line.index()].payloads[0];
-        *own = std::array::from_fn(|word| own[word].wrapping_add(other[word]));
+        *own = sum(*own, other);
     }
 
     fn payload(&self, line: LineId) -> Payload {

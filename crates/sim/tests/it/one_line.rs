@@ -7,7 +7,7 @@ use corecast_collectives::one_line::{
 use corecast_collectives::{Collective, Plans};
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Pattern, Rounds, Tree};
-use corecast_sim::engine::RunOptions;
+use corecast_sim::engine::{RunOptions, RunOutcome};
 use corecast_sim::lines::run_lines;
 use corecast_sim::machine::cla;
 use corecast_sim::symbolic::{
@@ -176,28 +176,31 @@ fn threads_have_the_results_of_a_plain_computation() {
     }
 }
 
+/// The results of all ranks on the machine of the paper, by round.
+fn simulated(lines: &LineSet, program: &Program, rounds: u64) -> RunOutcome<Vec<Payload>> {
+    let cores: Vec<usize> = (0..lines.ranks()).collect();
+    let (machine, options, of) = (cla::sandy_bridge(), RunOptions::default(), program.clone());
+    let outcome = run_lines(lines, &machine, &cores, &options, move |rank| {
+        let result = |round| {
+            let Ok(result) = of.run(rank, round);
+            result
+        };
+        (1..=rounds).map(result).collect()
+    });
+    outcome.unwrap()
+}
+
 #[test]
 fn a_simulated_machine_has_the_results_of_a_plain_computation() {
     for n in [1, 2, 3, 5, 9] {
         for (lines, program) in programs(n) {
-            let (cores, of) = ((0..n).collect::<Vec<_>>(), program.clone());
-            let options = RunOptions::default();
-            let outcome = run_lines(
-                &lines,
-                &cla::sandy_bridge(),
-                &cores,
-                &options,
-                move |rank| {
-                    (1..=ROUNDS)
-                        .map(|round| {
-                            let Ok(result) = of.run(rank, round);
-                            result
-                        })
-                        .collect()
-                },
-            );
             let what = format!("simulated, {program:?}");
-            check(&program, n, &outcome.unwrap().results, &what);
+            check(
+                &program,
+                n,
+                &simulated(&lines, &program, ROUNDS).results,
+                &what,
+            );
         }
     }
 }
@@ -262,18 +265,7 @@ fn simulated_times_are_between_the_bounds() {
             let (graph, _) = graph_of(&lines, &program, 1);
             let bounds = |rules| Analysis::new(&graph, &sandy_bridge(n), &rules).bounds();
             let (least, most) = (bounds(CostRules::least()), bounds(CostRules::default()));
-            let (cores, of) = ((0..n).collect::<Vec<_>>(), program.clone());
-            let options = RunOptions::default();
-            let outcome = run_lines(
-                &lines,
-                &cla::sandy_bridge(),
-                &cores,
-                &options,
-                move |rank| {
-                    let Ok(_) = of.run(rank, 1);
-                },
-            );
-            let end = outcome.unwrap().end();
+            let end = simulated(&lines, &program, 1).end();
             // Virtual time has a resolution of 0.001 ns.
             let inside = least.t_min - 0.05 <= end && end <= most.t_max + 0.05;
             assert!(inside, "{end}, {least:?}, {most:?}, {n} ranks, {program:?}");

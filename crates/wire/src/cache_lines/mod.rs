@@ -30,6 +30,12 @@ pub const PAYLOAD_WORDS: usize = 7;
 /// The payload of a line.
 pub type Payload = [u64; PAYLOAD_WORDS];
 
+/// The sum of two payloads, word by word, which wraps around: what [`CacheLines::add_line`] makes.
+#[inline]
+pub fn sum(own: Payload, other: Payload) -> Payload {
+    core::array::from_fn(|word| own[word].wrapping_add(other[word]))
+}
+
 /// What one rank does to the lines of an algorithm: the four primitives, and access to its own data.
 ///
 /// A line has a *value*, which ranks write, add to and wait for, and a *payload* of [`PAYLOAD_WORDS`] words, which they

@@ -12,7 +12,7 @@
 //! Payload is atomic word by word, so that an algorithm that reads it too early gets a mixture of words and nothing
 //! worse.
 
-use super::{PAYLOAD_WORDS, Payload};
+use super::{PAYLOAD_WORDS, Payload, sum};
 use crate::hardware_wait::Monitored;
 use crate::park::{ANY, Parker};
 use crate::segment::{LineRef, LineSlice, Lines};
@@ -162,10 +162,7 @@ impl SharedLine {
     /// Adds the payload of the first line of `from` to that of this one, word by word. Sums wrap around.
     #[inline]
     pub fn add_payload_of(&self, from: &Self) {
-        let (own, other) = (self.payload(), from.payload());
-        self.set_payload(core::array::from_fn(|word| {
-            own[word].wrapping_add(other[word])
-        }));
+        self.set_payload(sum(self.payload(), from.payload()));
     }
 
     /// The payload of the first line.
