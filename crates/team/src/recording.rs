@@ -93,7 +93,8 @@ impl Recording {
         all
     }
 
-    /// Nanoseconds from joining a rank until its member was dropped, or until now, of all members together.
+    /// Nanoseconds from joining a rank until its member was dropped or its last run has ended, or until now, of all members
+    /// together.
     pub fn member_ns(&self) -> u64 {
         let (rate, now) = (cycles_per_ns(), cycles());
         let member = |(_, log): (usize, &Arc<Mutex<CallLog>>)| {

@@ -253,26 +253,25 @@ impl Team {
             let threads: Vec<_> = members.into_iter().map(run).collect();
             threads.into_iter().map(|thread| thread.join()).collect()
         });
-        let (mut results, mut members, mut panics) = (Vec::new(), Vec::new(), Vec::new());
+        // Members that ended well leave before a panic, since they are not part of it.
+        let (mut results, mut members, mut panic) = (Vec::new(), Vec::new(), None);
         for ended in ended {
             match ended {
                 Ok((result, member)) => {
                     results.push(result);
                     members.push(member);
                 }
-                Err(panic) => panics.push(panic),
+                Err(first) => _ = panic.get_or_insert(first),
             }
         }
-        let state = self.team_memory.state();
-        let fingerprints: Vec<OpFingerprint> = members.iter().map(Member::fingerprint).collect();
-        let difference = || state.last_difference(&self.ranks(), &fingerprints);
-        // Members that ended well leave before the panic, since they are not part of it.
-        if let Some(panic) = panics.into_iter().next() {
+        if let Some(panic) = panic {
             drop(members);
             std::panic::resume_unwind(panic);
         }
+        let state = self.team_memory.state();
+        let fingerprints: Vec<OpFingerprint> = members.iter().map(Member::fingerprint).collect();
         if !state.is_stopped()
-            && let Some(failure) = difference()
+            && let Some(failure) = state.last_difference(&self.ranks(), &fingerprints)
         {
             drop(members);
             panic!("{failure}");

@@ -165,7 +165,7 @@ impl TeamMemory {
                     .iter()
                     .map(|rank_segment| rank_segment.lines(SITES).map(CallSiteTable::new))
                     .collect::<Result<_, SegmentError>>()?,
-                owned: owned.to_vec(),
+                own: (0..n).filter(|&rank| owned[rank]).collect(),
             }),
             false => None,
         };

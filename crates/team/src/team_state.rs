@@ -34,8 +34,8 @@ pub(crate) struct CrossProcess {
     pub(crate) site_tables: Vec<CallSiteTable>,
     /// The first failure.
     pub(crate) record: Record,
-    /// Whether each rank belongs to this process.
-    pub(crate) owned: Vec<bool>,
+    /// The ranks of this process.
+    pub(crate) own: Vec<usize>,
 }
 
 impl CrossProcess {
@@ -225,8 +225,8 @@ impl TeamState {
     /// A rank of this process that has come to the end of a run without operation number `seq`, in which a rank of the
     /// run is: it comes again only after that. `None` in a team of one process, where whoever waits for it sees that.
     pub(crate) fn own_that_rests_before(&self, seq: u32) -> Option<usize> {
-        let own = &self.between.as_ref()?.owned;
-        (0..own.len()).filter(|&rank| own[rank]).find(|&rank| {
+        let mut own = self.between.as_ref()?.own.iter().copied();
+        own.find(|&rank| {
             let history = &self.histories[rank];
             history.presence() == Presence::Resting
                 && (history.now().seq.wrapping_sub(seq) as i32) < 0
@@ -237,7 +237,7 @@ impl TeamState {
     pub(crate) fn is_own(&self, rank: usize) -> bool {
         self.between
             .as_ref()
-            .is_none_or(|between| between.owned[rank])
+            .is_none_or(|between| between.own.contains(&rank))
     }
 
     /// How the member of a rank was lost; `None` unless it was.

@@ -123,7 +123,7 @@ pub(super) struct CallLog {
     /// Calls that are not split yet, and when each returned.
     waiting: Vec<(Call, u64)>,
     sums: BTreeMap<(&'static Location<'static>, CallKind), CallSums>,
-    /// When the rank was joined, and when its member was dropped.
+    /// When the rank was joined, and when its member was dropped, or came to the end of a run that no other has followed.
     pub(super) joined: Option<u64>,
     pub(super) dropped: Option<u64>,
 }

@@ -24,7 +24,7 @@ fn two_processes() -> [TeamState; 2] {
                 .map(CallSiteTable::new)
                 .collect(),
             record: Record::new(record.clone()),
-            owned: vec![false; 2],
+            own: Vec::new(),
         };
         TeamState::new(
             (0..2).map(|rank| histories.get(rank)).collect(),
