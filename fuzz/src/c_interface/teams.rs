@@ -110,14 +110,7 @@ unsafe fn with(u: &mut Unstructured, team: *mut Team, says: Told, end: End) -> R
             false => join(team, size, &program),
         }
     };
-    if let Some(panic) = program
-        .panic
-        .get_mut()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take()
-    {
-        resume_unwind(panic);
-    }
+    program.resume_panic();
     let status = told(status);
     assert!(
         status == Status::Ok || says.is_hasty || says.may_lack_flight,
@@ -264,14 +257,7 @@ unsafe fn go_on(u: &mut Unstructured, team: *mut Team, size: usize, says: Told) 
             panic: Mutex::new(None),
         };
         let status = corecast_team_run(next, Some(body), (&raw const program).cast_mut().cast());
-        if let Some(panic) = program
-            .panic
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
-            resume_unwind(panic);
-        }
+        program.resume_panic();
         assert!(told(status) == Status::Ok || says.is_hasty || says.may_lack_flight);
         assert_eq!(told(corecast_team_free(next)), Status::Ok);
     }
@@ -294,6 +280,14 @@ unsafe extern "C" fn body(member: *mut Member, context: *mut c_void) {
 }
 
 impl Program {
+    /// Goes on with the first panic of a rank, if there was one.
+    fn resume_panic(&mut self) {
+        let panic = self.panic.get_mut();
+        if let Some(panic) = panic.unwrap_or_else(PoisonError::into_inner).take() {
+            resume_unwind(panic);
+        }
+    }
+
     /// Runs the program of a rank, and keeps a panic, which must not go on into C.
     ///
     /// # Safety

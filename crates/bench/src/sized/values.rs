@@ -16,8 +16,13 @@ pub(super) fn expected(task: &Task, rank: usize, number: u64) -> impl Fn(usize) 
     } = *task;
     let (count, before) = (task.count(), task.before(rank));
     let blocks = task.output(rank);
-    let before_in = |of| task.input(of).iter().take(rank).sum();
-    let begins: Vec<usize> = (0..ranks).map(before_in).collect();
+    // Of what each rank gives in an uneven all-to-all, where the part for this rank begins.
+    let begins: Vec<usize> = match operation {
+        Collective::Alltoallv => (0..ranks)
+            .map(|of| task.input(of)[..rank].iter().sum())
+            .collect(),
+        _ => Vec::new(),
+    };
     let sum = move |ranks: usize, at| (0..ranks).map(|of| value(of, number, at)).sum();
     move |at| match operation {
         Collective::Barrier => 0.0,
