@@ -207,3 +207,25 @@ pub fn settle() {
     crate::sync::sleep(SETTLED_AFTER);
     full(false);
 }
+
+#[cfg(all(test, not(any(loom, corecast_simulated))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "it knows no membarrier")]
+    fn the_kernel_decides_which_fences_there_are() {
+        // SAFETY: three integers, and no memory of ours.
+        let known =
+            unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_QUERY, 0, 0) };
+        let forced = std::env::var_os("CORECAST_FENCE").is_some();
+        for (kind, command) in [
+            (fence_kind(), libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED),
+            (shared_fence_kind(), libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED),
+        ] {
+            let offered = known > 0 && known as libc::c_int & command != 0;
+            assert_eq!(kind.is_asymmetric(), offered && !forced, "{kind:?}");
+            assert!(heavy(kind), "{kind:?}");
+        }
+    }
+}

@@ -234,19 +234,35 @@ mod tests {
             .collect()
     }
 
+    /// The number of marks through which the kernel would go, from one to the next as it finds them in memory.
+    fn followed(list: &RobustList) -> usize {
+        let head: &Head = &list.head;
+        let mut place = head.first.load(Ordering::Relaxed);
+        let mut passed = 0;
+        while place != core::ptr::from_ref(head).addr() as u64 {
+            let mut marks = list.marks.iter().map(|(_, mark)| mark);
+            let mark = marks.find(|mark| mark.address() == place).unwrap();
+            (place, passed) = (mark.line.get(mark.node), passed + 1);
+        }
+        passed
+    }
+
     #[test]
     fn the_end_of_a_thread_marks_what_it_keeps() {
         static LEFT: AtomicU64 = AtomicU64::new(0);
         let marks = marks(5);
+        assert!(!marks.iter().any(EndMark::is_known));
         let theirs = marks.clone();
         let thread = std::thread::spawn(move || {
             let mut list = RobustList::of_this_thread().unwrap();
             for (number, mark) in (0..).zip(&theirs) {
+                assert_eq!(followed(&list), number as usize);
                 list.add(number, mark.clone());
             }
             // The first and the last of the list, and one amid it.
             list.retain(|number| ![0, 2, 4].contains(&number));
             assert!(list.keeps(1) && !list.keeps(2));
+            assert_eq!(followed(&list), 2);
             list.add(9, theirs[2].clone());
             assert!(theirs[1].is_known() && !theirs[1].has_ended());
             // As if the thread were killed: nothing is dropped. A checker of leaks finds it reachable.
@@ -268,9 +284,14 @@ mod tests {
             for (number, mark) in (0..).zip(&theirs) {
                 list.add(number, mark.clone());
             }
+            list.retain(|_| false);
+            assert_eq!(followed(&list), 0);
         });
         thread.join().unwrap();
         let given_up = |mark: &EndMark| mark.is_known() && !mark.has_ended();
         assert!(marks.iter().all(given_up));
+        // The kernel would mark what holds the thread's number in its half of the word.
+        let mut words = marks.iter().map(|mark| mark.line.get(mark.node + 1));
+        assert!(words.all(|word| word as u32 == 0));
     }
 }

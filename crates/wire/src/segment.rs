@@ -135,6 +135,22 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "its heap is no mapping")]
+    fn a_segment_gives_its_addresses_back() {
+        let (bytes, mut resident) = (1 << 20, [0_u8; (1 << 20) / 4096]);
+        // Another thread may map something there at once, but not each time.
+        let given_back = (0..20).any(|_| {
+            let segment = Segment::reserve(bytes).unwrap();
+            assert!(!segment.is_shared());
+            let address = segment.base.as_ptr().addr();
+            drop(segment);
+            // SAFETY: asks about addresses, whatever lies there, and writes no more bytes than there are.
+            unsafe { libc::mincore(address as *mut _, bytes, resident.as_mut_ptr()) != 0 }
+        });
+        assert!(given_back);
+    }
+
+    #[test]
     #[cfg_attr(miri, ignore = "it knows no NUMA nodes")]
     fn placement_on_node_0_is_granted_or_explained() {
         let segment = Segment::new(4096, Some(0)).unwrap();

@@ -8,9 +8,14 @@ use std::time::Duration;
 
 /// Runs `body` in a forked child; whether it returned true there. The test is one of several
 /// threads, so `body` must neither allocate nor lock.
-fn in_child(mut body: impl FnMut() -> bool) -> bool {
+fn in_child(body: impl FnMut() -> bool) -> bool {
     // SAFETY: the child calls `body`, which keeps to what a signal handler may do, and ends.
-    match unsafe { libc::fork() } {
+    in_made(unsafe { libc::fork() }, body)
+}
+
+/// The rest of [`in_child`], once both are there.
+fn in_made(child: libc::pid_t, mut body: impl FnMut() -> bool) -> bool {
+    match child {
         -1 => panic!("fork: {}", std::io::Error::last_os_error()),
         0 => {
             let code = if body() { 0 } else { 1 };
@@ -57,6 +62,32 @@ fn a_child_knows_by_the_page_that_the_kernel_clears() {
     }
 }
 
+/// The C library calls no handler in such a child.
+#[test]
+fn a_child_of_a_bare_system_call_knows_by_the_page() {
+    // SAFETY: advice for no bytes, which tells whether the kernel knows it.
+    if unsafe { libc::madvise(std::ptr::null_mut(), 0, libc::MADV_WIPEONFORK) } != 0 {
+        eprintln!("SKIPPED: the kernel refuses MADV_WIPEONFORK");
+        return;
+    }
+    let fork_detector = ForkDetector::now();
+    // SAFETY: a copy of the process, as by `fork`, with a signal at its end and no memory of ours.
+    let child = unsafe {
+        libc::syscall(
+            libc::SYS_clone,
+            libc::SIGCHLD as usize,
+            0usize,
+            0usize,
+            0usize,
+            0usize,
+        )
+    };
+    assert!(in_made(child as libc::pid_t, || forked_since(
+        &fork_detector
+    )));
+    assert!(!forked_since(&fork_detector));
+}
+
 #[test]
 fn a_child_knows_by_the_handler() {
     told_apart(handled());
@@ -90,6 +121,10 @@ fn a_child_does_not_keep_a_local_descriptor() {
         writer.take();
         closed && again && is_open(number)
     }));
+    // What was opened before another one was dropped is closed all the same.
+    let other = std::fs::File::open("/dev/null").unwrap();
+    drop(LocalFd::open(|| other.try_clone().map(OwnedFd::from)).unwrap());
+    assert!(in_child(|| !is_open(number) && is_open(other.as_raw_fd())));
     // A child of a child has nothing left to close.
     assert!(in_child(|| in_child(|| !is_open(number))));
     assert!(is_open(number));

@@ -81,3 +81,18 @@ fn news_for_all_wake_whatever_the_word_says() {
         }
     }
 }
+
+#[test]
+fn news_for_all_wake_the_sleepers_of_one_process() {
+    for kind in [fence_kind(), FenceKind::Symmetric] {
+        for token in [3, ANY] {
+            assert!(
+                sleeper(kind, token, |parker, news| {
+                    news.store(1, Ordering::Release);
+                    parker.wake_any(kind);
+                }),
+                "{kind:?}, {token:#x}"
+            );
+        }
+    }
+}

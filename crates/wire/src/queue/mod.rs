@@ -276,3 +276,23 @@ pub const fn flag_token(link: u32) -> u32 {
 pub const fn loan_token(link: u32) -> u32 {
     8 * link + 4
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::park::{ANY, AWAKE};
+    use std::collections::BTreeSet;
+
+    /// A waker that rings for another wait would have to be told apart.
+    #[test]
+    fn no_two_waits_of_a_thread_have_one_token() {
+        let mut known = BTreeSet::from([AWAKE, ANY]);
+        for link in (0..500).chain((1 << 28) - 500..=1 << 28) {
+            let Tokens { message, room } = tokens(link);
+            let loan = loan_token(link);
+            for token in [message, room, flag_token(link), loan, loan + 1] {
+                assert!(known.insert(token), "link {link}: {token}");
+            }
+        }
+    }
+}

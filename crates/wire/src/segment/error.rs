@@ -88,3 +88,27 @@ fn hint(error: &std::io::Error) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn shared_memory_that_is_too_much_says_what_helps_and_other_refusals_do_not() {
+        let said = |kind: ErrorKind| {
+            let (step, source) = ("reserve", kind.into());
+            let refused = SegmentError::Shared {
+                step,
+                bytes: 64,
+                source,
+            };
+            refused.to_string()
+        };
+        for kind in [ErrorKind::OutOfMemory, ErrorKind::StorageFull] {
+            assert!(said(kind).contains("; use fewer slots or ranks"), "{kind}");
+        }
+        let refused = said(ErrorKind::PermissionDenied);
+        assert!(refused.ends_with("permission denied"), "{refused}");
+    }
+}

@@ -170,7 +170,9 @@ mod tests {
     }
 
     const V2: &str = "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
-    const V1: &str = "31 20 0:27 /docker/x /sys/fs/cgroup/memory rw s:1 - cgroup cgroup rw,memory";
+    const V1: &str = "\
+        29 20 0:25 /docker/x /sys/fs/cgroup/cpuset rw s:1 - cgroup cgroup rw,cpuset\n\
+        31 20 0:27 /docker/x /sys/fs/cgroup/memory rw s:1 - cgroup cgroup rw,memory\n";
 
     #[test]
     fn every_group_up_to_the_root_counts_and_cache_is_free() {
@@ -200,7 +202,10 @@ mod tests {
         let tree = Tree::new(
             "v1",
             &[
-                ("proc/self/cgroup", "9:name=x:/\n4:cpu,memory:/docker/x/y\n"),
+                (
+                    "proc/self/cgroup",
+                    "9:name=x:/docker/x/z\n4:cpu,memory:/docker/x/y\n",
+                ),
                 ("proc/self/mountinfo", V1),
                 (
                     "sys/fs/cgroup/memory/memory.limit_in_bytes",
@@ -208,6 +213,9 @@ mod tests {
                 ),
                 ("sys/fs/cgroup/memory/y/memory.limit_in_bytes", "500"),
                 ("sys/fs/cgroup/memory/y/memory.usage_in_bytes", "700"),
+                // A group of another hierarchy has the name of one that limits others' memory.
+                ("sys/fs/cgroup/memory/z/memory.limit_in_bytes", "300"),
+                ("sys/fs/cgroup/memory/z/memory.usage_in_bytes", "100"),
             ],
         );
         let found = groups(tree.root());
@@ -221,8 +229,13 @@ mod tests {
         let tree = Tree::new(
             "odd",
             &[
-                ("proc/self/cgroup", "0:\n::\n0::/a\n1:memory\n"),
-                ("proc/self/mountinfo", " - \n1 2 3 - cgroup2\n"),
+                ("proc/self/cgroup", "0:\n::\n7::/a\n1:memory\n"),
+                (
+                    "proc/self/mountinfo",
+                    &format!(" - \n1 2 3 - cgroup2\n{V2}"),
+                ),
+                ("sys/fs/cgroup/a/memory.max", "1000\n"),
+                ("sys/fs/cgroup/a/memory.current", "900\n"),
                 ("proc/meminfo", "MemAvailable: many kB\n"),
             ],
         );

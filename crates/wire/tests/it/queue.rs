@@ -52,6 +52,40 @@ fn numbers_of_slots_begin_again_at_zero() {
     }
 }
 
+/// What a pair hands on to its two ends is theirs.
+#[test]
+fn both_ends_of_a_pair_send_and_receive() {
+    for backend in Backend::ALL {
+        assert_eq!(backend.to_string().parse(), Ok(backend));
+        let options = Options {
+            backend,
+            slots: 2,
+            ..Options::default()
+        };
+        let (mut here, mut there) = queue::pair(&options).unwrap();
+        for _ in 0..2 {
+            assert_eq!((here.backend(), there.backend()), (backend, backend));
+            assert!(here.can_send(1) && !there.can_receive());
+            here.try_send(b"one").unwrap();
+            here.notify().unwrap();
+            assert!(!here.can_send(1) && !here.can_receive());
+            assert!(there.can_send(1) && there.can_receive());
+            assert!(matches!(here.try_send(b"more"), Err(TrySendError::Full)));
+            let mut got = [0; 4];
+            assert_eq!(there.try_receive(&mut got).unwrap().len, 3);
+            assert_eq!(got, *b"one\0");
+            assert_eq!(there.try_receive(&mut got).unwrap().len, 0);
+            let empty = there.try_receive(&mut got);
+            assert!(matches!(empty, Err(TryReceiveError::Empty)));
+            std::mem::swap(&mut here, &mut there);
+        }
+        let (sender, receiver) = make(backend, 2, WaitConfig::PARK);
+        assert_eq!((sender.backend(), receiver.backend()), (backend, backend));
+    }
+    let unknown = "shm".parse::<Backend>().unwrap_err().to_string();
+    assert!(unknown.contains("'shm'"), "{unknown}");
+}
+
 /// Random operations on a queue and on a `VecDeque` give the same answers.
 #[test]
 fn agrees_with_a_model_queue() {
