@@ -224,4 +224,12 @@ mod tests {
         drop(copy);
         std::fs::remove_dir(&folder).unwrap();
     }
+
+    #[test]
+    fn addresses_are_shown_as_they_were_given() {
+        let name = Address::Name("of this user".into());
+        assert_eq!(name.to_string(), r#"name "of this user""#);
+        let path = Address::Path("/run/a team".into());
+        assert_eq!(path.to_string(), r#"path "/run/a team""#);
+    }
 }

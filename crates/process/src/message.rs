@@ -163,6 +163,19 @@ mod tests {
     }
 
     #[test]
+    fn a_process_brings_some_ranks_and_not_more_than_one_message_holds() {
+        for (count, is_heard) in [
+            (0, false),
+            (1, true),
+            (RANKS_MAX, true),
+            (RANKS_MAX + 1, false),
+        ] {
+            let hello = Hello::new(7, vec![None; count]);
+            assert_eq!(Hello::decode(&hello.encode()).is_ok(), is_heard, "{count}");
+        }
+    }
+
+    #[test]
     fn another_version_is_recognised_whatever_follows() {
         let message = bytes(VERSION + 1, [1, 2, 3, 4, 5].into_iter());
         let theirs = VERSION + 1;

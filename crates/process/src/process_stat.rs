@@ -107,4 +107,19 @@ mod tests {
     fn this_process_lives() {
         assert!(!life(std::process::id()).unwrap().ended);
     }
+
+    #[test]
+    fn numbers_of_processes_mean_the_same_in_one_namespace() {
+        let shares = |one, other| {
+            let of = |pid| Namespaces { pid, time: 3 };
+            of(one).share_numbers(of(other))
+        };
+        assert_eq!((shares(7, 7), shares(7, 8)), (Some(true), Some(false)));
+        assert_eq!(
+            (shares(0, 7), shares(7, 0), shares(0, 0)),
+            (None, None, None)
+        );
+        let own = Namespaces::own();
+        assert!(own.share_numbers(own).is_none_or(|shares| shares));
+    }
 }

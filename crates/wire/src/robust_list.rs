@@ -252,6 +252,10 @@ mod tests {
         static LEFT: AtomicU64 = AtomicU64::new(0);
         let marks = marks(5);
         assert!(!marks.iter().any(EndMark::is_known));
+        // The word tells, not the node before it.
+        marks[3].line.set(marks[3].node, 1);
+        marks[4].line.set(marks[4].node + 1, 1);
+        assert!(!marks[3].is_known() && marks[4].is_known());
         let theirs = marks.clone();
         let thread = std::thread::spawn(move || {
             let mut list = RobustList::of_this_thread().unwrap();

@@ -156,3 +156,41 @@ fn a_header_says_what_does_not_fit() {
     let version = read(None, &options, fence).unwrap_err().to_string();
     assert!(version.contains("version 99"), "{version}");
 }
+
+#[test]
+fn what_the_creator_decides_comes_back() {
+    let plans = plans(3, "binomial");
+    let fence = FenceKind::SharedSymmetric;
+    let limits = [None, Some(Duration::ZERO), Some(Duration::from_millis(7))];
+    for (index, patience) in limits.into_iter().enumerate() {
+        let given = Options {
+            backend: Backend::ALL[index % 2],
+            slots: 4 << index,
+            depth: index,
+            deterministic: index == 1,
+            record: index == 2,
+            patience,
+            join_limit: Duration::from_secs(index as u64),
+            ..Options::default()
+        };
+        let bytes = SegmentHeader::bytes(&plans, &given.algorithms);
+        let segment = Segment::new(bytes, None).unwrap();
+        SegmentHeader::write(&segment, &plans, &given, (fence, 0)).unwrap();
+        let ours = FenceKind::SharedAsymmetric;
+        let read = SegmentHeader::read(&segment, Some(3), &Options::default(), ours);
+        let (header, _, found, kind) = read.unwrap();
+        assert_eq!(kind, fence);
+        let decided = |options: &Options| {
+            let flags = (options.deterministic, options.record);
+            let limits = (options.patience, options.join_limit);
+            (options.backend, options.slots, options.depth, flags, limits)
+        };
+        assert_eq!(decided(&found), decided(&given));
+
+        // The first round that asks has the team.
+        assert!(header.is_of_round(5) && !header.is_of_round(6) && header.is_of_round(5));
+        assert!((0..3).all(|rank| header.claim(rank, 70 + rank as u32)));
+        header.give_up(1);
+        assert_eq!([0, 1, 2].map(|rank| header.claimed_by(rank)), [70, 0, 72]);
+    }
+}

@@ -282,3 +282,76 @@ fn processes_that_want_different_things_are_told() {
     };
     assert_eq!(votes, (Votes::Differs(1), Votes::Differs(0)));
 }
+
+/// Ballots in memory, of ranks of which none is gone. The verdict that is read is an old one if so is wished.
+struct Plain {
+    votes: [Cell<u64>; 2],
+    verdict: Cell<u64>,
+    seen: Option<u64>,
+}
+
+impl Plain {
+    fn new(votes: [u64; 2], verdict: u64) -> Self {
+        let (votes, verdict) = (votes.map(Cell::new), Cell::new(verdict));
+        let seen = None;
+        Self {
+            votes,
+            verdict,
+            seen,
+        }
+    }
+}
+
+impl Ballots for Plain {
+    fn size(&self) -> usize {
+        2
+    }
+
+    fn vote(&self, rank: usize) -> u64 {
+        self.votes[rank].get()
+    }
+
+    fn replace_vote(&self, rank: usize, old: u64, new: u64) -> bool {
+        self.votes[rank].replace(new) == old
+    }
+
+    fn verdict(&self) -> u64 {
+        self.seen.unwrap_or(self.verdict.get())
+    }
+
+    fn replace_verdict(&self, old: u64, new: u64) -> bool {
+        self.verdict.replace(new) == old
+    }
+
+    fn is_gone(&self, _rank: usize) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_round_follows_the_one_that_was_given_up_and_leaves_out_whom_others_took_for_gone() {
+    for given_up in [0, 1, 2, 9] {
+        let ballots = Plain::new([0, 0], given_up << 1);
+        let round = Round::arrive(&ballots, &[0], &[], Places::Closed).unwrap();
+        assert_eq!(round.number, given_up + 1);
+        assert_eq!(round.votes(&ballots), Votes::Missing(1));
+
+        // Somebody has voted for rank 1, which comes late.
+        ballots.votes[1].set(round.number << 2 | GONE);
+        assert_eq!(round.votes(&ballots), Votes::Members(vec![0]));
+        let late = Round::arrive(&ballots, &[1], &[], Places::Closed);
+        assert_eq!(late, Err(Refused::Excluded(1)));
+    }
+    let done = Round::arrive(&Plain::new([0, 0], 3), &[0], &[], Places::Closed);
+    assert_eq!(done, Err(Refused::Done));
+}
+
+/// The verdict that a process has read may be older than the votes that it reads then.
+#[test]
+fn a_vote_of_a_later_round_gives_up_this_one() {
+    let places = Places::Closed;
+    let round = Round { number: 1, places };
+    let mut ballots = Plain::new([1 << 2 | COMES, 2 << 2 | COMES], 1 << 1);
+    ballots.seen = Some(0);
+    assert_eq!(round.votes(&ballots), Votes::GivenUp);
+}

@@ -675,3 +675,14 @@ fn every_operation(member: &mut Member, len: usize) {
     );
     v_forms(member, len.min(6000));
 }
+
+#[test]
+fn one_value_is_reduced_for_the_root_alone() {
+    let team = team(3, Pattern::Binomial, Algorithms::default(), false);
+    for root in 0..3 {
+        let sums = team.run(|member| member.reduce_value(root, 10 + member.rank(), Sum));
+        for (rank, sum) in sums.into_iter().enumerate() {
+            assert_eq!(sum, Ok((rank == root).then_some(33)));
+        }
+    }
+}

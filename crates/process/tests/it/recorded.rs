@@ -183,6 +183,9 @@ fn calls_are_added_up_by_place_however_many_there_are() {
     // Nothing is added by asking again.
     assert_eq!(recording.calls(), calls);
     assert_eq!(recording.member_ns(), recording.member_ns());
+    // Calls of a member follow each other while it is there; each place is rounded.
+    let called: u64 = calls.iter().map(|at| at.sums.time()).sum();
+    assert!(recording.member_ns() + 4 >= called);
 }
 
 /// Operations in flight are counted where they start and where they are waited for, and split nowhere.

@@ -14,10 +14,39 @@ fn entries_give_operations_back() {
                     in_flight,
                 };
                 assert_eq!(Operation::of_entry(operation.entry()), Some(operation));
+                assert_eq!(Operation::blocks(operation.entry()), !in_flight);
             }
         }
     }
-    assert_eq!(Operation::of_entry(Entry { seq: 0, what: 0 }), None);
+    let none = Entry { seq: 0, what: 0 };
+    assert_eq!(Operation::of_entry(none), None);
+    assert!(!Operation::blocks(none));
+}
+
+#[test]
+fn operations_are_shown_with_the_rank_that_they_begin_or_end_at() {
+    for (kind, in_flight, said) in [
+        (
+            Collective::Scatter,
+            false,
+            "scatter from rank 2 (operation 5)",
+        ),
+        (Collective::Gather, false, "gather to rank 2 (operation 5)"),
+        (
+            Collective::Reduce,
+            true,
+            "reduce to rank 2 in flight (operation 5)",
+        ),
+        (Collective::Barrier, false, "barrier (operation 5)"),
+    ] {
+        let operation = Operation {
+            seq: 5,
+            kind,
+            root: 2,
+            in_flight,
+        };
+        assert_eq!(operation.to_string(), said);
+    }
 }
 
 #[test]
@@ -53,6 +82,8 @@ fn fingerprints_tell_their_number_and_their_history() {
     // A flag that is ahead has reached the count and always agrees; one that is behind has not reached it.
     assert!(!OpFingerprint::reached(3, a.flag(2)));
     assert!(OpFingerprint::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
+    assert_eq!(a.share() & ((1 << COUNT_BITS) - 1), 1);
+    assert_eq!(a.share() >> COUNT_BITS, a.word() >> COUNT_BITS);
     // Shares of one history come to a known sum, in any order.
     let sum = a.share().wrapping_mul(3);
     assert!(

@@ -21,6 +21,12 @@ fn activity(rank: usize, site: Option<&str>) -> RankActivity {
 fn failures_are_read_as_they_were_written_and_the_first_one_stays() {
     let (local, remote) = (activity(1, Some("a.rs:1:2")), activity(70_000, None));
     let long = "x".repeat(300);
+    let other = "y".repeat(240);
+    let lost = [Loss::Left, Loss::Panicked, Loss::Died].map(|how| Failure::PeerLost {
+        local: activity(1, Some(&long[..240])),
+        remote: activity(2, Some(&other)),
+        how,
+    });
     let failures = [
         Failure::Mismatch {
             local: local.clone(),
@@ -36,11 +42,6 @@ fn failures_are_read_as_they_were_written_and_the_first_one_stays() {
             local: remote.clone(),
             remote: local.clone(),
         },
-        Failure::PeerLost {
-            local: local.clone(),
-            remote: remote.clone(),
-            how: Loss::Died,
-        },
         Failure::NeverJoined {
             local: local.clone(),
             missing: 5,
@@ -54,7 +55,7 @@ fn failures_are_read_as_they_were_written_and_the_first_one_stays() {
         Failure::Forked { rank: 4 },
         Failure::Cancelled { rank: 3 },
     ];
-    for failure in &failures {
+    for failure in failures.iter().chain(&lost) {
         let segment = Segment::new(Segment::bytes_for::<Words>(RECORD_LINES), None).unwrap();
         let lines: LineSlice<Words> = segment.lines(RECORD_LINES).unwrap();
         let record = Record::new(lines.clone());
@@ -64,4 +65,17 @@ fn failures_are_read_as_they_were_written_and_the_first_one_stays() {
         assert!(!record.write(&failures[0]));
         assert_eq!(record.read().as_ref(), Some(failure));
     }
+}
+
+#[test]
+fn a_call_site_that_is_too_long_keeps_its_end() {
+    let segment = Segment::new(Segment::bytes_for::<Words>(RECORD_LINES), None).unwrap();
+    let record = Record::new(segment.lines(RECORD_LINES).unwrap());
+    let path = "a".repeat(100) + &"b".repeat(235) + ":7:12";
+    let refused = |site: &str| Failure::Corrupt {
+        local: activity(1, Some(site)),
+        remote: activity(2, None),
+    };
+    assert!(record.write(&refused(&path)));
+    assert_eq!(record.read(), Some(refused(&path[100..])));
 }

@@ -208,3 +208,8 @@ fn parts_of_a_call_are_its_time_whatever_stamps_say() {
     let mut log = locked(log);
     assert_eq!(log.settle().values().map(CallSums::time).sum::<u64>(), time);
 }
+
+#[test]
+fn ticks_are_told_in_nanoseconds() {
+    assert_eq!(in_ns(3000, 2.5), 1200);
+}

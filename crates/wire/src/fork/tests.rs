@@ -13,7 +13,15 @@ fn in_child(body: impl FnMut() -> bool) -> bool {
     in_made(unsafe { libc::fork() }, body)
 }
 
-/// The rest of [`in_child`], once both are there.
+/// [`in_child`] for a child of a bare system call, for which the C library calls no handler.
+fn in_bare_child(body: impl FnMut() -> bool) -> bool {
+    let signal = libc::SIGCHLD as usize;
+    // SAFETY: a copy of the process, as by `fork`, with no memory of ours; see `in_child`.
+    let child = unsafe { libc::syscall(libc::SYS_clone, signal, 0usize, 0usize, 0usize, 0usize) };
+    in_made(child as libc::pid_t, body)
+}
+
+/// The rest of both, once the child is there.
 fn in_made(child: libc::pid_t, mut body: impl FnMut() -> bool) -> bool {
     match child {
         -1 => panic!("fork: {}", std::io::Error::last_os_error()),
@@ -62,7 +70,6 @@ fn a_child_knows_by_the_page_that_the_kernel_clears() {
     }
 }
 
-/// The C library calls no handler in such a child.
 #[test]
 fn a_child_of_a_bare_system_call_knows_by_the_page() {
     // SAFETY: advice for no bytes, which tells whether the kernel knows it.
@@ -71,20 +78,7 @@ fn a_child_of_a_bare_system_call_knows_by_the_page() {
         return;
     }
     let fork_detector = ForkDetector::now();
-    // SAFETY: a copy of the process, as by `fork`, with a signal at its end and no memory of ours.
-    let child = unsafe {
-        libc::syscall(
-            libc::SYS_clone,
-            libc::SIGCHLD as usize,
-            0usize,
-            0usize,
-            0usize,
-            0usize,
-        )
-    };
-    assert!(in_made(child as libc::pid_t, || forked_since(
-        &fork_detector
-    )));
+    assert!(in_bare_child(|| forked_since(&fork_detector)));
     assert!(!forked_since(&fork_detector));
 }
 
@@ -147,6 +141,10 @@ fn a_child_finds_nothing_locked_that_is_locked_without_forks() {
         })
     });
     is_inside.recv().unwrap();
+    // Nobody unlocks in this child what the thread has locked.
+    assert!(in_bare_child(|| {
+        without_forks(Duration::from_millis(1), || ()).is_none()
+    }));
     forks.send(()).unwrap();
     assert!(in_child(|| {
         LOCK.try_lock().is_ok() && without_forks(Duration::ZERO, || ()).is_some()
