@@ -49,7 +49,12 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
     (
         "Project",
-        &["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
+        &[
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "docs/testing.md",
+            "SECURITY.md",
+        ],
     ),
 ];
 
