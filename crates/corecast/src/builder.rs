@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast_collectives::Algorithms;
+use corecast_machine::CpuList;
 use corecast_model::MachineFile;
 use corecast_model::profile::Start;
 use corecast_plan::{Pattern, RootChoice};
@@ -61,6 +62,8 @@ enum AskedThreads {
 #[must_use = "a builder does nothing until build or enter"]
 pub struct Builder {
     ranks: Option<AskedThreads>,
+    /// The PUs that the process may use, where they are not those of its mask.
+    mask: Option<CpuList>,
     machine: Option<MachineFile>,
     preferences: Preferences,
     pin: Option<bool>,
@@ -88,6 +91,14 @@ impl Builder {
     /// The team has one rank for each PU of a list such as `"0-3,8"`: rank r runs on the r-th.
     pub fn cores(mut self, list: impl Into<String>) -> Self {
         self.ranks = Some(AskedThreads::Cores(list.into()));
+        self
+    }
+
+    /// Plans as a process does that may use these PUs alone. Nothing keeps threads there that are not pinned. It is for
+    /// races of ranks that share some of the PUs.
+    #[doc(hidden)]
+    pub fn within(mut self, mask: CpuList) -> Self {
+        self.mask = Some(mask);
         self
     }
 

@@ -169,14 +169,29 @@ impl Discovery {
 /// assert!(!found.machine.pus.is_empty());
 /// ```
 pub fn discover() -> Discovery {
-    let mask = Some(affinity::process_mask().clone()).filter(|mask| !mask.is_empty());
-    discover_at(
-        Path::new("/"),
-        &Options {
-            mask,
-            ..Options::default()
-        },
-    )
+    discover_within(affinity::process_mask().clone())
+}
+
+/// Discovers the machine on which this runs, as a process would whose affinity mask is `mask`. An empty one is no
+/// restriction.
+///
+/// # Cost
+///
+/// That of [`discover`].
+///
+/// # Examples
+///
+/// ```
+/// let one = corecast_machine::discover().usable.as_slice()[0];
+/// let here = corecast_machine::discover_within([one].into());
+/// assert_eq!(here.machine.pus.len(), 1);
+/// ```
+pub fn discover_within(mask: CpuList) -> Discovery {
+    let options = Options {
+        mask: Some(mask).filter(|mask| !mask.is_empty()),
+        ..Options::default()
+    };
+    discover_at(Path::new("/"), &options)
 }
 
 /// Discovers the machine whose `/sys` and `/proc` lie under `root`: a recording of another

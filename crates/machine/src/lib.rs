@@ -44,7 +44,7 @@ pub use affinity::{
     current_pu, pin_current, pin_state, pin_state_of, process_mask, still_pinned,
 };
 pub use cpulist::{CpuList, CpuListError};
-pub use discover::{Discovery, Options, Scope, discover, discover_at};
+pub use discover::{Discovery, Options, Scope, discover, discover_at, discover_within};
 pub use numa::NumaNode;
 pub use processor::CoreKind;
 pub use quota::Quota;

@@ -69,7 +69,10 @@ impl Builder {
             self.options.check(ranks)?;
             check_room(ranks)?;
         }
-        let here = corecast_machine::discover();
+        let here = match &self.mask {
+            None => corecast_machine::discover(),
+            Some(mask) => corecast_machine::discover_within(mask.clone()),
+        };
         let machine = &here.machine;
         let rank_pus = match &self.ranks {
             None => cpu_placement::of_count(machine, size.unwrap_or(machine.pus.len())),
