@@ -21,7 +21,7 @@ use crate::transfer_path::Processes;
 use corecast_collectives::groups::Groups;
 use corecast_collectives::layout::{Layout, RankSchedule};
 use corecast_collectives::plans::Plans;
-use corecast_collectives::{MESH_RANKS_MAX, edges};
+use corecast_collectives::{Algorithms, MESH_RANKS_MAX, barrier, edges};
 use corecast_wire::cache_lines::LineSet;
 use corecast_wire::fork::ForkDetector;
 use corecast_wire::op_history::OpHistory;
@@ -58,6 +58,10 @@ pub struct TeamMemory {
     contexts: Mutex<Vec<Vec<Option<OpContext>>>>,
     /// Bytes of the stack of an operation in flight.
     stack_bytes: usize,
+    /// Algorithms that were asked for.
+    asked: Algorithms,
+    /// The name of the algorithm of barriers.
+    barrier: &'static str,
     /// [`Options::begun`].
     begun: [u64; 2],
     /// What the members of this process's ranks had ended when they left.
@@ -197,6 +201,8 @@ impl TeamMemory {
             kernel_copy: OnceLock::new(),
             contexts: Mutex::new(Vec::new()),
             stack_bytes: options.stack_bytes,
+            asked: options.algorithms,
+            barrier: barrier::choose(options.algorithms.barrier, plans.barrier()).name(),
             begun: options.begun,
             ended: (0..n).map(|_| Mutex::default()).collect(),
             recording: recording.map(Arc::new),
@@ -293,6 +299,16 @@ impl TeamMemory {
     /// Bytes of the stack of an operation in flight.
     pub(crate) fn stack_bytes(&self) -> usize {
         self.stack_bytes
+    }
+
+    /// The algorithms that were asked for.
+    pub(crate) fn asked(&self) -> &Algorithms {
+        &self.asked
+    }
+
+    /// The name of the algorithm of barriers.
+    pub(crate) fn barrier(&self) -> &'static str {
+        self.barrier
     }
 
     /// [`Options::begun`].

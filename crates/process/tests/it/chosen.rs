@@ -81,6 +81,9 @@ fn hold(team: &Team, outline: &TeamOutline<'_>, asked: &Algorithms) -> BTreeSet<
                         (collective, chosen.unwrap().algorithm()),
                         "{bytes} bytes, {outline:?}, asked {asked}"
                     );
+                    if !ordered {
+                        assert_eq!(member.algorithm(collective, 0, bytes, 8), ran.1);
+                    }
                     seen.insert(ran);
                 }
             }

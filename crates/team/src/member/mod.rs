@@ -1,5 +1,6 @@
 //! Members: a thread's handle on one rank, with the operations that it calls.
 
+mod algorithm;
 mod bodies;
 mod by_address;
 mod element_size;
