@@ -43,6 +43,8 @@ pub struct Entry {
     pub role: Role,
     /// How it was set up.
     pub setting: String,
+    /// The algorithm that it ran, as its ranks say; `None` where they do not.
+    pub algorithm: Option<String>,
     /// What a model said that one operation takes.
     pub predicted_ns: Option<f64>,
     /// What models of the machine say that one operation takes.
@@ -218,6 +220,7 @@ impl Comparison {
             name: entry.name.clone(),
             role: entry.role,
             setting: entry.setting.clone(),
+            algorithm: entry.algorithm.clone(),
             status: entry.status.word().to_owned(),
             reason: entry.status.reason().map(str::to_owned),
             batch: entry.batch,
@@ -338,6 +341,9 @@ pub struct EntryReport {
     pub role: Role,
     /// How it was set up.
     pub setting: String,
+    /// The algorithm that it ran, as its ranks say; `null` where they do not.
+    #[serde(default)]
+    pub algorithm: Option<String>,
     /// `timed`, `skipped`, `failed` or `pending`.
     pub status: String,
     /// Why it was skipped or failed.
@@ -397,6 +403,7 @@ pub(crate) mod made {
             name: name.to_owned(),
             role,
             setting: String::new(),
+            algorithm: None,
             predicted_ns: None,
             forecast: None,
             status: Status::Timed,

@@ -51,6 +51,10 @@ impl Engine for Contestant {
         self.exercise.predicted_ns
     }
 
+    fn algorithm(&self) -> Option<String> {
+        self.ran.get().map(ToString::to_string)
+    }
+
     fn failure(&self) -> Option<String> {
         let failure = self.teams.iter().find_map(Team::failure);
         failure.map(|failure| failure.to_string())

@@ -75,8 +75,8 @@ pub fn what(race: &Report) -> String {
     let (operation, bytes) = kind(race);
     let ranks = count(race.ranks, "rank");
     let place = match (race.oversubscribed, race.placements.as_str()) {
-        (_, "any") => ", unpinned",
         (true, _) => ", sharing threads",
+        (_, "any") => ", unpinned",
         _ => "",
     };
     match bytes {

@@ -50,6 +50,11 @@ pub trait Engine: Sync {
         None
     }
 
+    /// The algorithm that its ranks ran in the check, for engines of Corecast that choose among several.
+    fn algorithm(&self) -> Option<String> {
+        None
+    }
+
     /// Why the engine has stopped working, if it has: times since then mean
     /// nothing. The race asks after each batch.
     fn failure(&self) -> Option<String> {

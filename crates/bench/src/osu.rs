@@ -6,7 +6,10 @@
 //! # corecast best, threads, in place, pinned: allreduce of 2 ranks on PU 0,1
 //! # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
 //! 8                       0.31              0.30              0.32       41216
+//! # Algorithm: messages from 8
 //! ```
+//!
+//! A last comment says which algorithm ran from which size on, if the entrant knows.
 //!
 //! As in those benchmarks, a rank's latency is the mean of its own times in the call, and the
 //! columns are the mean, least and most over the ranks; here each is a median of the rounds. They
@@ -34,6 +37,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
     let mut text = String::new();
     for (name, setting) in labels(comparisons) {
         let mut rows = String::new();
+        let mut algorithms: Vec<(&str, usize)> = Vec::new();
         for comparison in comparisons {
             let mut entries = comparison.entries.iter();
             let entry = entries.find(|e| e.name == name && e.setting == setting);
@@ -42,6 +46,11 @@ pub fn render(comparisons: &[&Comparison]) -> String {
             };
             if let (true, Some(task)) = (sized, comparison.task) {
                 let _ = write!(rows, "{:<10} ", task.bytes);
+            }
+            if let Some(ran) = &entry.algorithm
+                && algorithms.last().is_none_or(|(last, _)| last != ran)
+            {
+                algorithms.push((ran, comparison.task.map_or(0, |task| task.bytes)));
             }
             let [average, min, max] = [times.average, times.min, times.max].map(|ns| ns / 1000.0);
             let _ = writeln!(
@@ -71,6 +80,14 @@ pub fn render(comparisons: &[&Comparison]) -> String {
             width = if sized { 17 } else { 15 },
         );
         text.push_str(&rows);
+        if !algorithms.is_empty() {
+            let ran = |(name, from): &(&str, usize)| match sized {
+                true => format!("{name} from {from}"),
+                false => (*name).to_owned(),
+            };
+            let ran: Vec<String> = algorithms.iter().map(ran).collect();
+            let _ = writeln!(text, "# Algorithm: {}", ran.join(", "));
+        }
         text.push('\n');
     }
     text.pop();
@@ -125,10 +142,12 @@ mod tests {
     #[test]
     fn sizes_are_rows_and_rounds_give_medians() {
         let three = [times(1500.0), times(9000.0), times(2000.0)];
-        let (short, long) = (
-            comparison(Collective::Reduce, 8, &three),
-            comparison(Collective::Reduce, 4096, &three[..1]),
-        );
+        let of = |bytes, times: &[RankTimes], algorithm: &str| {
+            let mut made = comparison(Collective::Reduce, bytes, times);
+            made.entries[0].algorithm = Some(algorithm.to_owned());
+            made
+        };
+        let (short, long) = (of(8, &three, "messages"), of(4096, &three[..1], "ring"));
         let text = render(&[&short, &long]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
@@ -138,6 +157,7 @@ mod tests {
                 "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations",
                 "8                       2.00              1.50              2.50         300",
                 "4096                    1.50              1.00              2.00         300",
+                "# Algorithm: messages from 8, ring from 4096",
                 "",
                 "# silent, pinned: reduce of 2 ranks on PU 0,1",
                 "# what each rank saw is not known",

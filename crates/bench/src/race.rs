@@ -203,6 +203,7 @@ impl<'a> Entrant<'a> {
             name: self.name().to_owned(),
             role,
             setting,
+            algorithm: None,
             predicted_ns: match &self.kind {
                 Kind::Threads(engine) => engine.predicted_ns(),
                 _ => None,
@@ -418,9 +419,14 @@ impl Race<'_, '_> {
                 of,
             });
             let outcome = match *runner {
-                Runner::Threads { crew, number, .. } => self.crews[crew]
+                Runner::Threads {
+                    crew,
+                    number,
+                    engine,
+                } => self.crews[crew]
                     .verify(number, self.settings.verify_rounds)
                     .and_then(|()| {
+                        self.comparison.entries[index].algorithm = engine.algorithm();
                         self.calibrate(|operations| {
                             let (took, _) = self.crews[crew].batch(number, operations)?;
                             Ok((took, operations))
@@ -432,7 +438,8 @@ impl Race<'_, '_> {
                         true => session.check(task, rounds).map_err(|e| e.to_string()),
                         false => Err(format!("the peer has {} ranks", session.ranks())),
                     }
-                    .and_then(|()| {
+                    .and_then(|ran| {
+                        self.comparison.entries[index].algorithm = ran;
                         self.calibrate(|operations| {
                             let timed = session.time(task, operations);
                             timed

@@ -12,7 +12,7 @@
 //!
 //! | order | answer of each rank |
 //! | --- | --- |
-//! | `check OPERATION COUNT ROUNDS SECONDS` | `ok`, or `wrong TEXT` |
+//! | `check OPERATION COUNT ROUNDS SECONDS` | `ok`, or `ok ALGORITHM` from ranks that know which one they ran, or `wrong TEXT` |
 //! | `time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD LOOSE SECONDS` | `times K` and K pairs of native 64-bit numbers: when each operation began on the system's monotonic clock and how long it took, in nanoseconds; for barriers and loose operations one pair for all together |
 //!
 //! Operations and buffers are those of [`crate::sized`]. COUNT is a number of doubles, WARM a number of operations
@@ -149,24 +149,33 @@ impl Session {
         state.running.as_ref().map_or(Vec::new(), Running::pids)
     }
 
-    /// Lets the ranks check the results of `rounds` operations.
+    /// Lets the ranks check the results of `rounds` operations. Returns the algorithm that they ran, if they say which.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Wrong`] if a result is wrong, other errors if there are no results.
-    pub fn check(&self, task: &Task, rounds: u64) -> Result<(), SessionError> {
+    /// [`SessionError::Wrong`] if a result is wrong, or ranks say that they ran different algorithms; other errors if
+    /// there are no results.
+    pub fn check(&self, task: &Task, rounds: u64) -> Result<Option<String>, SessionError> {
         let order = format!(
             "check {} {} {rounds} {}\n",
             task.operation,
             task.count(),
             self.seconds()
         );
+        let mut algorithms = Vec::new();
         for answer in self.order(&order)? {
-            if let RankAnswer::Times(_) = answer {
-                return Err(self.confused(&order));
+            match answer {
+                RankAnswer::Right(algorithm) => algorithms.push(algorithm),
+                RankAnswer::Times(_) => return Err(self.confused(&order)),
             }
         }
-        Ok(())
+        algorithms.dedup();
+        match &algorithms[..] {
+            [one] => Ok(one.clone()),
+            all => Err(SessionError::Wrong(format!(
+                "the ranks ran different algorithms: {all:?}"
+            ))),
+        }
     }
 
     /// Lets the ranks time `operations` operations, but at most 131,072, after a sixteenth as many to
@@ -192,7 +201,7 @@ impl Session {
         for answer in self.order(&order)? {
             match answer {
                 RankAnswer::Times(times) => logs.push(times),
-                RankAnswer::Right => return Err(self.confused(&order)),
+                RankAnswer::Right(_) => return Err(self.confused(&order)),
             }
         }
         let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();

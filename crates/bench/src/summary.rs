@@ -9,7 +9,8 @@ use std::fmt::Write;
 
 /// Renders `comparisons` of one operation as a table with a line for each size. A line has the
 /// median of the fastest setting of each entrant, in nanoseconds per operation, and the ratios of
-/// Corecast's fastest to the fastest floor and to the fastest peer, with their 95 % intervals.
+/// Corecast's fastest to the fastest floor and to the fastest peer, with their 95 % intervals, and the algorithm that
+/// Corecast's fastest ran.
 /// Comparisons without a task are left out.
 pub fn render(comparisons: &[&Comparison]) -> String {
     let sized = comparisons.iter();
@@ -23,7 +24,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
     header.extend([
         "/ floor".to_owned(),
         "/ best peer".to_owned(),
-        String::new(),
+        "algorithm".to_owned(),
     ]);
     let mut rows = vec![header];
     for (comparison, task) in &sized {
@@ -41,7 +42,9 @@ pub fn render(comparisons: &[&Comparison]) -> String {
                 .and_then(|(own, base)| comparison.ratio(own, base));
             row.push(known(ratio, with_interval));
         }
-        row.push(String::new());
+        row.push(known(own.and_then(|own| own.algorithm.clone()), |name| {
+            name
+        }));
         rows.push(row);
     }
     let mut text = String::new();
@@ -107,6 +110,7 @@ mod tests {
             ..made::comparison(vec![
                 Entry {
                     status: own,
+                    algorithm: Some("line".to_owned()),
                     ..made::entry("corecast best", Role::Corecast, &[150.0; 8])
                 },
                 made::entry("floor", Role::Floor, &[100.0; 8]),
@@ -126,9 +130,9 @@ mod tests {
             lines,
             [
                 "reduce by size: 2 ranks on PU 0,1, the fastest setting of each, median ns per operation",
-                "bytes  corecast  floor  MPI            / floor        / best peer",
-                "8           150    100  300  1.50 (1.50..1.50)  0.50 (0.50..0.50)",
-                "4K            -    100  300                  -                  -",
+                "bytes  corecast  floor  MPI            / floor        / best peer  algorithm",
+                "8           150    100  300  1.50 (1.50..1.50)  0.50 (0.50..0.50)  line",
+                "4K            -    100  300                  -                  -  -",
             ]
         );
         assert_eq!(size(3 << 20), "3M");

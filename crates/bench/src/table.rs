@@ -20,7 +20,8 @@ pub enum Extent {
 ///
 /// Times are nanoseconds per operation: median and its 95 % interval. Ratios
 /// are medians of the ratios of each round with their intervals. [`Extent::All`] adds the mean time
-/// of the ranks, how far apart the ranks began, and outliers.
+/// of the ranks, how far apart the ranks began, and outliers. Where entrants choose among algorithms, a column names the
+/// one that ran.
 pub fn render(comparison: &Comparison, extent: Extent) -> String {
     let floor = comparison.fastest(Role::Floor);
     let peer = comparison.fastest(Role::Peer);
@@ -46,6 +47,7 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         ranks: extent == Extent::All && timed.iter().any(|(_, e)| e.rank_summary().is_some()),
         starts: extent == Extent::All && timed.iter().any(|(_, e)| !e.start_spreads().is_empty()),
         outliers: extent == Extent::All,
+        algorithm: timed.iter().any(|(_, e)| e.algorithm.is_some()),
         predicted,
         forecast,
         floor: floor.is_some(),
@@ -84,6 +86,9 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
                 Extent::All => with_interval(ratio),
             }));
         }
+        if columns.algorithm {
+            row.push(known(entry.algorithm.clone(), |name| name));
+        }
         row.push(entry.setting.clone());
         rows.push(row);
     }
@@ -97,7 +102,7 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         places(&comparison.placements, comparison.oversubscribed),
         comparison.rounds
     );
-    align(&mut text, &rows);
+    align_text(&mut text, &rows, 1 + usize::from(columns.algorithm));
     if slower > 0 {
         let settings = if slower == 1 { "setting" } else { "settings" };
         let _ = writeln!(text, "not shown: {slower} slower {settings} of these");
@@ -127,6 +132,7 @@ struct Columns {
     forecast: bool,
     floor: bool,
     peer: bool,
+    algorithm: bool,
 }
 
 impl Columns {
@@ -141,6 +147,7 @@ impl Columns {
         }
         header.extend(self.floor.then_some("/ floor"));
         header.extend(self.peer.then_some("/ best peer"));
+        header.extend(self.algorithm.then_some("algorithm"));
         header.push("setting");
         header.into_iter().map(str::to_owned).collect()
     }
@@ -177,6 +184,11 @@ pub(crate) fn with_interval(ratio: Ratio) -> String {
 /// Appends `rows` to `text` with padded columns: the first and the last are aligned left, the
 /// others right.
 pub(crate) fn align(text: &mut String, rows: &[Vec<String>]) {
+    align_text(text, rows, 1);
+}
+
+/// Like [`align`], with the last `words` columns aligned left.
+fn align_text(text: &mut String, rows: &[Vec<String>], words: usize) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|c| rows.iter().map(|row| row[c].chars().count()).max())
@@ -188,6 +200,7 @@ pub(crate) fn align(text: &mut String, rows: &[Vec<String>]) {
             let _ = match column {
                 0 => write!(line, "{cell:<width$}"),
                 _ if column + 1 == columns => write!(line, "  {cell}"),
+                _ if column + words >= columns => write!(line, "  {cell:<width$}"),
                 _ => write!(line, "  {cell:>width$}"),
             };
         }
@@ -219,6 +232,7 @@ mod tests {
             t_max_ns: None,
             simulated_ns: 140.0,
         });
+        own.algorithm = Some("ring".to_owned());
         let peer = entry("peer", Role::Peer, Status::Timed, 300.0);
         let comparison = made::comparison(vec![own, peer]);
         let text = render(&comparison, Extent::Best);
@@ -226,13 +240,15 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "name  median  95 % interval  T_min  T_max  simulated  / best peer  setting",
-                "own      150       150..150    120      -        140         0.50  as is",
-                "peer     300       300..300      -      -          -         1.00  as is",
+                "name  median  95 % interval  T_min  T_max  simulated  / best peer  algorithm  setting",
+                "own      150       150..150    120      -        140         0.50  ring       as is",
+                "peer     300       300..300      -      -          -         1.00  -          as is",
             ]
         );
         let report = serde_json::to_value(comparison.report()).unwrap();
         assert_eq!(report["entries"][0]["simulated_ns"], 140.0);
+        assert_eq!(report["entries"][0]["algorithm"], "ring");
+        assert!(report["entries"][1]["algorithm"].is_null());
         assert!(report["entries"][1].get("simulated_ns").is_none());
     }
 

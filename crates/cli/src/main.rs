@@ -5,6 +5,7 @@
 //! | [`options`] | the options of every command |
 //! | [`commands`] | a folder or a file per command: arguments, the call, text and JSON |
 //! | [`source`] | finds the machine: a file, a built-in or synthetic one, or this one |
+//! | [`models`] | what the models of this machine say that an algorithm takes |
 //! | [`call_report`] | the call that `sim` and `graph` are about, as JSON |
 //! | [`team`] | the hardware threads that take part |
 //! | [`planning`] | makes plans from names of patterns |
@@ -21,6 +22,7 @@ mod commands;
 mod duration;
 mod failure;
 mod interrupt;
+mod models;
 mod options;
 mod output;
 mod planning;

@@ -27,7 +27,7 @@ pub struct Teams {
 }
 
 impl Teams {
-    /// Creates a team that runs `plans` and waits by `wait_config`.
+    /// Creates a team that runs `plans`, made with `options`.
     ///
     /// # Errors
     ///
@@ -36,16 +36,12 @@ impl Teams {
         name: impl Into<String>,
         means: Means,
         plans: &Plans,
-        wait_config: WaitConfig,
+        options: &Options,
     ) -> Result<Teams, TeamError> {
-        let options = Options {
-            wait_config: Some(wait_config),
-            ..Options::default()
-        };
         Ok(Teams {
             name: name.into(),
             means,
-            team: Team::with_options(plans.clone(), &options)?,
+            team: Team::with_options(plans.clone(), options)?,
             table: Table::new(plans.len()),
         })
     }

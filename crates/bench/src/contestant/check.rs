@@ -1,9 +1,12 @@
 //! The check of a contestant before it is timed, and the choice of the rank that answers its
 //! broadcasts.
 
+use super::collective::ELEMENT_BYTES;
 use super::member::{ContestantRank, sum};
 use crate::engine::{Flaw, Ledger, Member, verify_barrier};
 use crate::stats;
+#[cfg(debug_assertions)]
+use corecast_collectives::registry::record;
 use corecast_model::Collective;
 use corecast_team::Failure;
 use std::sync::atomic::Ordering;
@@ -22,11 +25,53 @@ pub(super) fn verify(
     rank: usize,
     ledger: &Ledger,
 ) -> Result<(), Flaw> {
+    check(own, rank, ledger)?;
+    // All ranks ran the same algorithm, or results would be wrong.
+    if rank == 0 {
+        let root = own.contestant.exercise.root;
+        own.contestant.ran.get_or_init(|| algorithm(own, root));
+    }
+    Ok(())
+}
+
+/// The algorithm that this rank runs with this root.
+fn algorithm(own: &ContestantRank<'_>, root: usize) -> &'static str {
+    let exercise = &own.contestant.exercise;
+    let (collective, bytes) = (exercise.collective, exercise.bytes);
+    own.members[own.place].algorithm(collective, root, bytes, ELEMENT_BYTES)
+}
+
+/// Makes calls with this root. Where debug assertions record what ran, it must be what the member says.
+fn held<'a, R>(
+    own: &mut ContestantRank<'a>,
+    root: usize,
+    call: impl FnOnce(&mut ContestantRank<'a>) -> R,
+) -> R {
+    #[cfg(debug_assertions)]
+    {
+        let (result, ran) = record::recorded(|| call(own));
+        if let Some((_, ran)) = ran.first() {
+            assert_eq!(
+                *ran,
+                algorithm(own, root),
+                "another algorithm ran than the member says"
+            );
+        }
+        result
+    }
+    #[cfg(not(debug_assertions))]
+    {
+        let _ = root;
+        call(own)
+    }
+}
+
+fn check(own: &mut ContestantRank<'_>, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
     match own.contestant.exercise.collective {
         Collective::Barrier => {
             verify_barrier(rank, ledger, &mut |operations| {
                 own.turn();
-                own.run(operations);
+                held(own, 0, |own| own.run(operations));
             })?;
             match own.contestant.teams.iter().find_map(|team| team.failure()) {
                 Some(failure) => Err(failed(failure)),
@@ -71,12 +116,14 @@ fn contents(own: &mut ContestantRank<'_>, ledger: &Ledger) -> Result<Result<(), 
         for (at, element) in own.data.iter_mut().enumerate() {
             *element = value(rank, number, at);
         }
-        let member = &mut own.members[own.place];
-        match collective {
-            Collective::Broadcast => member.broadcast(root, &mut own.data),
-            Collective::Reduce => member.reduce(root, &mut own.data, sum),
-            _ => member.allreduce(&mut own.data, sum),
-        }
+        held(own, root, |own| {
+            let member = &mut own.members[own.place];
+            match collective {
+                Collective::Broadcast => member.broadcast(root, &mut own.data),
+                Collective::Reduce => member.reduce(root, &mut own.data, sum),
+                _ => member.allreduce(&mut own.data, sum),
+            }
+        })
         .map_err(failed)?;
         let expected = |at: usize| match collective {
             Collective::Broadcast => value(root, number, at),

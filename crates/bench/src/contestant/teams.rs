@@ -6,6 +6,7 @@ use corecast_collectives::Plans;
 use corecast_model::Collective;
 use corecast_team::{Options, Team, TeamError};
 use corecast_wire::WaitConfig;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
 /// Most teams of one contestant.
@@ -43,10 +44,12 @@ pub struct Contestant {
     pub(super) oversubscribed: bool,
     /// The rank that answers broadcasts.
     pub(super) answerer: AtomicUsize,
+    /// The algorithm that rank 0 ran in the check.
+    pub(super) ran: OnceLock<&'static str>,
 }
 
 impl Contestant {
-    /// Creates a contestant with several teams that run `plans`.
+    /// Creates a contestant with several teams that run `plans`, by built-in algorithms and waits.
     ///
     /// # Errors
     ///
@@ -57,6 +60,28 @@ impl Contestant {
     /// If the collective is none of [`PLANNED`], the root is outside of the team, or the data are no whole number of
     /// elements.
     pub fn new(exercise: Exercise, plans: &Plans) -> Result<Contestant, TeamError> {
+        let options = Options {
+            wait_config: Some(WaitConfig::for_team(plans.len(), exercise.usable)),
+            parallelism: Some(exercise.usable),
+            ..Options::default()
+        };
+        Self::with_options(exercise, plans, &options)
+    }
+
+    /// Creates a contestant with several teams that run `plans`, each made with `options`.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`] if a team cannot be made.
+    ///
+    /// # Panics
+    ///
+    /// Those of [`new`](Self::new).
+    pub fn with_options(
+        exercise: Exercise,
+        plans: &Plans,
+        options: &Options,
+    ) -> Result<Contestant, TeamError> {
         let ranks = plans.len();
         assert!(
             PLANNED.contains(&exercise.collective),
@@ -73,14 +98,8 @@ impl Contestant {
             "{} bytes are no whole number of elements of {ELEMENT_BYTES}",
             exercise.bytes
         );
-        let wait_config = WaitConfig::for_team(ranks, exercise.usable);
-        let options = Options {
-            wait_config: Some(wait_config),
-            parallelism: Some(exercise.usable),
-            ..Options::default()
-        };
         let copies = (RANKS_TOGETHER / ranks).clamp(1, TEAMS_MAX);
-        let teams = (0..copies).map(|_| Team::with_options(plans.clone(), &options));
+        let teams = (0..copies).map(|_| Team::with_options(plans.clone(), options));
         let root = match exercise.collective {
             Collective::Broadcast => format!("from rank {}", exercise.root),
             Collective::Reduce => format!("to rank {}", exercise.root),
@@ -95,6 +114,7 @@ impl Contestant {
                 0 => ranks - 1,
                 _ => 0,
             }),
+            ran: OnceLock::new(),
             exercise,
         })
     }

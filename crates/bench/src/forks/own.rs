@@ -4,8 +4,10 @@ use super::{Forking, Pieces};
 use crate::engine::{Engine, Member, Role};
 use crate::floor::await_turn;
 use corecast_collectives::Plans;
+use corecast_model::Collective;
 use corecast_team::{Failure, Options, TeamError};
 use corecast_wire::{Line, WaitConfig};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How a team forks and joins.
@@ -24,10 +26,12 @@ pub struct Team {
     method: Method,
     team: corecast_team::Team,
     pieces: Pieces,
+    /// The algorithms of its operations.
+    algorithms: OnceLock<String>,
 }
 
 impl Team {
-    /// Creates a team that runs `plans`, with its ranks on `usable` hardware threads.
+    /// Creates a team that runs `plans`, by built-in algorithms and waits, with its ranks on `usable` hardware threads.
     ///
     /// # Errors
     ///
@@ -42,12 +46,40 @@ impl Team {
             wait_config: Some(WaitConfig::for_team(plans.len(), usable)),
             ..Options::default()
         };
+        Self::with_options(name, method, plans, &options)
+    }
+
+    /// Creates a team that runs `plans`, made with `options`.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`] if the team cannot be made.
+    pub fn with_options(
+        name: impl Into<String>,
+        method: Method,
+        plans: &Plans,
+        options: &Options,
+    ) -> Result<Team, TeamError> {
         Ok(Team {
             name: name.into(),
             method,
-            team: corecast_team::Team::with_options(plans.clone(), &options)?,
+            team: corecast_team::Team::with_options(plans.clone(), options)?,
             pieces: Pieces::new(plans.len()),
+            algorithms: OnceLock::new(),
         })
+    }
+}
+
+/// The algorithms that a member runs by this method.
+fn algorithms(member: &corecast_team::Member, method: Method) -> String {
+    let word = size_of::<u64>();
+    let of = |collective| member.algorithm(collective, 0, word, word);
+    match method {
+        Method::Barriers => of(Collective::Barrier).to_owned(),
+        Method::Trees => match (of(Collective::Broadcast), of(Collective::Reduce)) {
+            (fork, join) if fork == join => fork.to_owned(),
+            (fork, join) => format!("{fork}, {join}"),
+        },
     }
 }
 
@@ -71,6 +103,10 @@ impl Engine for Team {
         self.team.size()
     }
 
+    fn algorithm(&self) -> Option<String> {
+        self.algorithms.get().cloned()
+    }
+
     fn failure(&self) -> Option<String> {
         self.team.failure().map(|failure| failure.to_string())
     }
@@ -79,6 +115,7 @@ impl Engine for Team {
         let joined = self.team.join(rank);
         let mut member = joined.expect("a team serves one race");
         let (pieces, method) = (&self.pieces, self.method);
+        self.algorithms.get_or_init(|| algorithms(&member, method));
         let mut fork = move || -> Result<(), Failure> {
             match method {
                 Method::Barriers => {

@@ -7,8 +7,8 @@ use std::io::{self, BufRead, Read};
 /// The answer of one rank to one order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RankAnswer {
-    /// `ok`: the results are right.
-    Right,
+    /// `ok` or `ok ALGORITHM`: the results are right, and which algorithm the rank ran, if it knows.
+    Right(Option<String>),
     /// `times K` and the K pairs of numbers that follow it.
     Times(Vec<Stamp>),
 }
@@ -41,7 +41,10 @@ pub(super) fn read(mut from: impl BufRead) -> Result<RankAnswer, Trouble> {
     }
     let line = line.trim_end();
     if line == "ok" {
-        return Ok(RankAnswer::Right);
+        return Ok(RankAnswer::Right(None));
+    }
+    if let Some(algorithm) = line.strip_prefix("ok ") {
+        return Ok(RankAnswer::Right(Some(algorithm.to_owned())));
     }
     if let Some(text) = line.strip_prefix("wrong ") {
         return Err(Trouble::Said(SessionError::Wrong(text.to_owned())));
@@ -78,7 +81,12 @@ mod tests {
 
     #[test]
     fn answers_are_read_and_others_quoted() {
-        assert!(matches!(read(&b"ok\n"[..]), Ok(RankAnswer::Right)));
+        let right = |text: &[u8]| match read(text) {
+            Ok(RankAnswer::Right(algorithm)) => algorithm,
+            _ => panic!("{text:?} says that all is right"),
+        };
+        assert_eq!(right(b"ok\n"), None);
+        assert_eq!(right(b"ok ring:8K\n").as_deref(), Some("ring:8K"));
         let mut text = b"times 2\n".to_vec();
         for number in [100_u64, 7, 200, 9] {
             text.extend(number.to_ne_bytes());

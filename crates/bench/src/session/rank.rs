@@ -1,6 +1,7 @@
 //! A rank of a session that Corecast plays itself: a member of a team of processes.
 
-use crate::sized::{Conditions, SizedRank, Stamp, Start, Task, check, touch};
+use crate::sized::{Conditions, Player, SizedRank, Stamp, Start, Task, check, touch};
+use corecast_model::Collective;
 use corecast_team::Member;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -23,11 +24,14 @@ pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
     let mut order = String::new();
     while orders.read_line(&mut order)? > 0 {
         let answer = match parse(&order, size) {
-            Some(SessionOrder::Check(task, rounds)) => match check(&mut seated, task, rank, rounds)
-            {
-                Ok(()) => b"ok\n".to_vec(),
-                Err(flaw) => format!("wrong {flaw}\n").into_bytes(),
-            },
+            Some(SessionOrder::Check(task, rounds)) => {
+                let answer = match checked(&mut seated, task, rank, rounds) {
+                    Ok(Some(algorithm)) => format!("ok {algorithm}\n"),
+                    Ok(None) => "ok\n".to_owned(),
+                    Err(flaw) => format!("wrong {flaw}\n"),
+                };
+                answer.into_bytes()
+            }
             Some(SessionOrder::Time(task, warm, operations, line)) => {
                 seated.begin(task, rank);
                 let unready = StartRule {
@@ -98,6 +102,53 @@ fn parse(order: &str, ranks: usize) -> Option<SessionOrder> {
     })
 }
 
+/// Checks `rounds` operations. Returns the algorithm that ran.
+fn checked(
+    seated: &mut SizedRank,
+    task: Task,
+    rank: usize,
+    rounds: u64,
+) -> Result<Option<&'static str>, String> {
+    let algorithm = check(seated, task, rank, rounds)?;
+    if task.operation == Collective::Barrier {
+        let latest = |seated: &mut SizedRank, came| {
+            let latest = seated.member().allreduce_value(came, u64::max);
+            latest.map_err(|failure| failure.to_string())
+        };
+        let barrier = |seated: &mut SizedRank| seated.perform(0);
+        check_barriers(seated, (rank, task.ranks), rounds, barrier, latest)?;
+    }
+    Ok(algorithm)
+}
+
+/// Checks barriers by the clock, which all processes share: no rank leaves one before the last rank has come. `latest`
+/// returns the latest of all ranks' times.
+fn check_barriers<S>(
+    seated: &mut S,
+    (rank, size): (usize, usize),
+    rounds: u64,
+    barrier: impl Fn(&mut S) -> Result<(), String>,
+    latest: impl Fn(&mut S, u64) -> Result<u64, String>,
+) -> Result<(), String> {
+    let mut flaw = Ok(());
+    for round in 1..=rounds {
+        // At every eighth barrier one rank comes late.
+        if round % 8 == 1 && (round / 8) as usize % size == rank {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let came = now();
+        barrier(seated)?;
+        let left = now();
+        // A rank that has found a flaw still takes part, since others wait for it.
+        if left < latest(seated, came)? && flaw.is_ok() {
+            flaw = Err(format!(
+                "rank {rank} left barrier {round} before the last rank had come"
+            ));
+        }
+    }
+    flaw
+}
+
 /// Runs operations. Returns when each began and how long it took, for barriers all together.
 fn series(
     seated: &mut SizedRank,
@@ -106,8 +157,6 @@ fn series(
     operations: u64,
     line: &StartRule,
 ) -> Result<Vec<Stamp>, String> {
-    use crate::sized::Player;
-    use corecast_model::Collective;
     // The time between two readings of the clock, which is subtracted below.
     let pair = |_| now().abs_diff(now());
     let clock = (0..1000).map(pair).min().unwrap_or(0);
@@ -158,7 +207,6 @@ impl StartRule {
     /// Brings the caches into the state asked for and returns when the operation is to start: at an
     /// instant that the root names, or after a barrier.
     fn meet(&self, seated: &mut SizedRank) -> Result<(), String> {
-        use crate::sized::Player;
         if self.lead_ns == 0 {
             self.conditions.walk();
             return seated.barrier();
@@ -175,5 +223,22 @@ impl StartRule {
         self.conditions.walk();
         while now() < start {}
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_barrier_that_does_not_wait_is_found() {
+        let check = |later: u64| {
+            let (barrier, latest) = (|_: &mut ()| Ok(()), |_: &mut (), came| Ok(came + later));
+            check_barriers(&mut (), (1, 2), 3, barrier, latest)
+        };
+        check(0).unwrap();
+        let second = 1_000_000_000;
+        let error = check(second).unwrap_err();
+        assert_eq!(error, "rank 1 left barrier 1 before the last rank had come");
     }
 }

@@ -46,6 +46,11 @@ pub trait Player {
     /// [`Task::gets`](super::Task::gets) elements. Not called where a rank gets nothing.
     fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64]));
 
+    /// The algorithm of the operations that were performed, for libraries that choose among several and know it.
+    fn algorithm(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Moves to another place in memory, for libraries that have several; called on all ranks
     /// before each batch.
     fn turn(&mut self) {}

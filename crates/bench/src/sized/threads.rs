@@ -1,9 +1,12 @@
 //! Corecast's teams of threads, as a library of sized operations.
 
+use super::ELEMENT_BYTES;
 use super::library::{Library, Player};
 use super::task::Task;
 use crate::engine::Role;
 use corecast_collectives::operator::Sum;
+#[cfg(debug_assertions)]
+use corecast_collectives::registry::record;
 use corecast_collectives::{Parts, Plans};
 use corecast_model::Collective;
 use corecast_team::{Failure, Member, Options, Team, TeamError};
@@ -153,6 +156,9 @@ pub(crate) struct SizedRank {
     /// The blocks that this rank gives; `take` has those that it gets.
     give: Blocks,
     take: Blocks,
+    /// The algorithm that the last operation ran, where that is recorded.
+    #[cfg(debug_assertions)]
+    ran: Option<&'static str>,
 }
 
 impl SizedRank {
@@ -169,6 +175,8 @@ impl SizedRank {
             results: Vec::new(),
             give: Blocks::default(),
             take: Blocks::default(),
+            #[cfg(debug_assertions)]
+            ran: None,
         }
     }
 
@@ -214,6 +222,39 @@ impl Player for SizedRank {
     }
 
     fn perform(&mut self, place: usize) -> Result<(), String> {
+        #[cfg(debug_assertions)]
+        {
+            let (ended, ran) = record::recorded(|| self.call(place));
+            self.ran = ran.first().map(|ran| ran.1);
+            ended
+        }
+        #[cfg(not(debug_assertions))]
+        self.call(place)
+    }
+
+    fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64])) {
+        read(self.results.get(place).unwrap_or(&self.data[place]));
+    }
+
+    /// What the member says. Where debug assertions record what ran, both must be the same.
+    fn algorithm(&self) -> Option<&'static str> {
+        let (task, member) = (self.task, &self.members[self.team]);
+        let said = member.algorithm(task.operation, Task::ROOT, task.bytes, ELEMENT_BYTES);
+        #[cfg(debug_assertions)]
+        if let Some(ran) = self.ran {
+            assert_eq!(said, ran, "{task}: the member says one, and another ran");
+        }
+        Some(said)
+    }
+
+    fn turn(&mut self) {
+        self.team = (self.team + 1) % self.members.len();
+    }
+}
+
+impl SizedRank {
+    #[inline]
+    fn call(&mut self, place: usize) -> Result<(), String> {
         let (member, data) = (&mut self.members[self.team], &mut self.data[place][..]);
         let into = self.results.get_mut(place).map_or(&mut [][..], |data| data);
         let root = member.rank() == Task::ROOT;
@@ -247,13 +288,5 @@ impl Player for SizedRank {
         })?;
         black_box((data, into));
         Ok(())
-    }
-
-    fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64])) {
-        read(self.results.get(place).unwrap_or(&self.data[place]));
-    }
-
-    fn turn(&mut self) {
-        self.team = (self.team + 1) % self.members.len();
     }
 }

@@ -35,6 +35,8 @@ pub struct Trial<L> {
     /// Times that the ranks saw in the last batch.
     times: Mutex<Option<RankTimes>>,
     failure: Mutex<Option<String>>,
+    /// The algorithm that rank 0 ran in the check.
+    ran: OnceLock<&'static str>,
     start: StartingLine,
 }
 
@@ -118,6 +120,7 @@ impl<L: Library> Trial<L> {
             logs: (0..task.ranks).map(|_| Mutex::default()).collect(),
             times: Mutex::default(),
             failure: Mutex::default(),
+            ran: OnceLock::new(),
         }
     }
 }
@@ -144,6 +147,10 @@ impl<L: Library> Engine for Trial<L> {
         self.task.ranks
     }
 
+    fn algorithm(&self) -> Option<String> {
+        self.ran.get().map(ToString::to_string)
+    }
+
     fn failure(&self) -> Option<String> {
         lock(&self.failure).clone()
     }
@@ -159,6 +166,7 @@ impl<L: Library> Engine for Trial<L> {
             logs: &self.logs,
             times: &self.times,
             failure: &self.failure,
+            ran: &self.ran,
             start: &self.start,
             last: 0,
             rank,
@@ -174,6 +182,7 @@ struct TrialRank<'a> {
     logs: &'a [Mutex<Vec<Stamp>>],
     times: &'a Mutex<Option<RankTimes>>,
     failure: &'a Mutex<Option<String>>,
+    ran: &'a OnceLock<&'static str>,
     start: &'a StartingLine,
     /// The last start that this rank has seen.
     last: u64,
@@ -252,6 +261,13 @@ impl TrialRank<'_> {
         let (task, rank, number) = (self.task, self.rank, &mut self.number);
         contents(&mut *self.player, task, rank, rounds, number)
     }
+
+    /// Notes the algorithm that rank 0 has run; all others ran the same, or results would be wrong.
+    fn note_algorithm(&self) {
+        if let (0, Some(ran)) = (self.rank, self.player.algorithm()) {
+            self.ran.get_or_init(|| ran);
+        }
+    }
 }
 
 /// Checks the results of up to `rounds` operations; `number` counts the operations so far.
@@ -294,16 +310,18 @@ fn contents(
     flaw
 }
 
-/// Checks up to `rounds` operations of `task` on a rank of a session, with numbers from 1.
+/// Checks up to `rounds` operations of `task` on a rank of a session, with numbers from 1. Returns the algorithm that
+/// ran.
 pub(crate) fn check(
     seated: &mut SizedRank,
     task: Task,
     rank: usize,
     rounds: u64,
-) -> Result<(), String> {
+) -> Result<Option<&'static str>, String> {
     seated.begin(task, rank);
     let checked = contents(seated, task, rank, rounds, &mut 0);
-    checked.map_err(|flaw| flaw.to_string())
+    checked.map_err(|flaw| flaw.to_string())?;
+    Ok(seated.algorithm())
 }
 
 /// Checks `data` against the naive reference.
@@ -366,7 +384,9 @@ impl Member for TrialRank<'_> {
 
     fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
         if self.task.operation != Collective::Barrier {
-            return self.contents(ledger.rounds());
+            self.contents(ledger.rounds())?;
+            self.note_algorithm();
+            return Ok(());
         }
         let mut failed = Ok(());
         verify_barrier(rank, ledger, &mut |operations| {
@@ -376,7 +396,9 @@ impl Member for TrialRank<'_> {
                 }
             }
         })?;
-        failed.map_err(Flaw::WrongResult)
+        failed.map_err(Flaw::WrongResult)?;
+        self.note_algorithm();
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::{Engine, Member, Settings};
 use corecast_collectives::Plans;
 use corecast_plan::Pattern;
+use corecast_team::Options;
 use corecast_wire::WaitConfig;
 
 /// Settings of two rounds, for tests that do not look at times.
@@ -35,7 +36,11 @@ pub(crate) fn plans(ranks: usize, pattern: Pattern, root: Option<usize>) -> Plan
 /// A team of Corecast whose ranks wait as on an oversubscribed machine.
 pub(crate) fn own(ranks: usize, means: Means) -> Box<dyn Provider> {
     let plans = plans(ranks, Pattern::Smelt, None);
-    Box::new(Teams::new("corecast", means, &plans, WaitConfig::OVERSUBSCRIBED).unwrap())
+    let options = Options {
+        wait_config: Some(WaitConfig::OVERSUBSCRIBED),
+        ..Options::default()
+    };
+    Box::new(Teams::new("corecast", means, &plans, &options).unwrap())
 }
 
 /// A barrier of the given number of ranks that does not wait.

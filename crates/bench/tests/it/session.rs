@@ -44,7 +44,7 @@ const GOOD: &str = r#"if (/^check/) { print $s "ok\n" }
 fn the_slowest_rank_of_each_operation_counts() {
     let session = session(GOOD);
     assert!(session.pids().is_empty());
-    session.check(&TASK, 3).unwrap();
+    assert_eq!(session.check(&TASK, 3).unwrap(), None);
     assert_eq!(session.pids().len(), 2);
     let timed = session.time(&TASK, 10).unwrap();
     assert_eq!(timed.took, Duration::from_nanos(5 * 5 + 5 * 7));
@@ -52,6 +52,16 @@ fn the_slowest_rank_of_each_operation_counts() {
     let times = timed.rank_times.unwrap();
     assert_eq!((times.average, times.min, times.max), (5.0, 5.0, 5.0));
     assert_eq!(times.start_spread, Some(4.0));
+}
+
+#[test]
+fn ranks_that_know_it_say_which_algorithm_they_ran() {
+    let said = |play: &str| session(play).check(&TASK, 3);
+    let known = said(r#"print $s "ok ring:8K\n""#).unwrap();
+    assert_eq!(known.as_deref(), Some("ring:8K"));
+    let error = said(r#"print $s "ok ring$rank\n""#).unwrap_err();
+    assert!(matches!(error, SessionError::Wrong(_)), "{error}");
+    assert!(error.to_string().contains("ring0"), "{error}");
 }
 
 #[test]

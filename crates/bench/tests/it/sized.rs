@@ -5,6 +5,7 @@ use corecast_bench::sized::{Library, Player, Task, Threads, Trial};
 use corecast_bench::{Entrant, Role, Status, cpu_placement, floor, race};
 use corecast_model::Collective;
 use corecast_plan::Pattern;
+use corecast_team::Options;
 
 #[test]
 fn floors_and_teams_of_any_size_pass_their_check() {
@@ -44,11 +45,47 @@ fn floors_and_teams_of_any_size_pass_their_check() {
                         Role::Corecast
                     };
                     assert_eq!(entry.role, role);
+                    // Where debug assertions record what ran, the check has compared it with this.
+                    assert_eq!(entry.algorithm.is_some(), role == Role::Corecast);
                     assert!(entry.timed().iter().all(|&ns| ns > 0.0));
                 }
             }
         }
     }
+}
+
+#[test]
+fn what_ran_is_what_was_asked_for_where_a_team_can_run_it() {
+    let plans = plans(3, Pattern::Binomial, Some(0));
+    let of = |operation, asked: &str| {
+        let task = Task {
+            operation,
+            ranks: 3,
+            bytes: 4096,
+        };
+        let options = Options {
+            algorithms: asked.parse().unwrap(),
+            parallelism: Some(2),
+            ..Options::default()
+        };
+        let threads = Threads::with_options("threads", task, &plans, &options).unwrap();
+        let entrants = [Entrant::threads(Trial::new(threads, task, true))];
+        let placements = cpu_placement::free(3);
+        let race = race::run("x", &placements, &shortest(), &entrants, |_| {}).unwrap();
+        assert_eq!(race.entries[0].status, Status::Timed);
+        race.entries[0].algorithm.clone().unwrap()
+    };
+    use Collective::{Allreduce, Exscan, Scatterv};
+    assert_eq!(of(Allreduce, "allreduce=ring"), "ring");
+    assert_eq!(of(Allreduce, "allreduce=ring@..4K,trees@4K.."), "ring");
+    assert_eq!(of(Allreduce, "allreduce=ring@..4095,trees@4095.."), "trees");
+    assert_eq!(of(Allreduce, "allreduce=doubling:8K"), "doubling:8K");
+    // These three ranks cannot run it.
+    assert_ne!(of(Allreduce, "allreduce=rabenseifner"), "rabenseifner");
+    assert_eq!(of(Exscan, "scan=chain:4K"), "chain:4K");
+    // Where parts differ, only what is asked for at all lengths counts.
+    assert_eq!(of(Scatterv, "scatter=fixed"), "fixed");
+    assert_eq!(of(Scatterv, "scatter=fixed@..64K"), of(Scatterv, ""));
 }
 
 /// A library whose operations do nothing.

@@ -38,6 +38,10 @@ pub(crate) struct RunArgs {
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "pin")]
     ranks: Option<usize>,
 
+    /// The PU of each rank, for which the team is planned: the processes that `bench` races pin themselves
+    #[arg(long, value_name = "LIST", requires = "ranks", hide = true)]
+    cores: Option<String>,
+
     /// Let the other processes run when one fails: for programs whose teams go on without lost ranks
     #[arg(long, requires = "ranks")]
     keep_going: bool,
@@ -69,6 +73,7 @@ pub(crate) fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
             let choices = processes::Choices {
                 explain: args.explain,
                 keep_going: args.keep_going,
+                cores: args.cores.as_deref(),
             };
             processes::run(global, size, &args.program, choices)
         }

@@ -41,8 +41,9 @@ fn more_ranks_than_threads_race_too() {
     let entries = json["entries"].as_array().unwrap();
     if std::thread::available_parallelism().map_or(1, usize::from) < 5 {
         assert_eq!(json["oversubscribed"], true);
-        let names: Vec<_> = entries.iter().filter_map(|e| e["name"].as_str()).collect();
-        assert!(names.contains(&"corecast sequential"), "{names:?}");
+        // Such teams do not pin their threads, and count on one line.
+        assert_eq!(json["seats"], "any");
+        assert_eq!(entries[0]["algorithm"], "counter");
         assert!(entries[0]["predicted_ns"].is_null());
     }
     assert!(entries.iter().all(|e| e["status"] == "timed"), "{json}");

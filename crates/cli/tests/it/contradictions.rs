@@ -78,6 +78,16 @@ fn no_option_is_dropped() {
             "unpinned",
         ),
         ("bench --unpinned --pinning both", "--unpinned", "--pinning"),
+        (
+            "bench --op message --algorithms tuned",
+            "--algorithms tuned",
+            "--op message",
+        ),
+        (
+            "bench --patterns smelt --algorithms all",
+            "--patterns smelt",
+            "--algorithms all",
+        ),
         ("bench --osu --json", "--osu", "--json"),
         ("bench --overheads --op reduce", "--overheads", "--op"),
         ("bench --app streamcluster --cache cold", "--app", "--cache"),
@@ -116,6 +126,7 @@ fn a_bad_request_in_the_environment_is_refused_by_whoever_makes_teams() {
         "explain",
         "explain --op allreduce --size 8",
         "bench --quick --no-peers",
+        "bench --quick --no-peers --algorithms built-in",
         "tune --dry-run",
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_corecast"))

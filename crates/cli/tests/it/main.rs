@@ -3,6 +3,7 @@
 mod absurd;
 mod all;
 mod bench;
+mod bench_algorithms;
 mod common;
 mod contradictions;
 mod doctor;

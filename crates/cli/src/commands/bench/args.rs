@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use corecast_bench::Settings;
 use corecast_model::Collective;
 
+use super::algorithms::AlgorithmsArg;
 use super::app_args::AppArgs;
 use super::conditions::StartArg;
 use super::op::OpArg;
@@ -29,21 +30,26 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N")]
     pub(super) ranks: Option<usize>,
 
-    /// Patterns to race, separated by commas [default: those that the model prefers, or a handful where ranks share threads]
+    /// Patterns to race, separated by commas, as programs ask for them [default: the plans that a team chooses]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) patterns: Vec<String>,
+
+    /// How Corecast's own teams choose their plans, waits and algorithms [default: users]
+    #[arg(long, value_enum)]
+    algorithms: Option<AlgorithmsArg>,
 
     /// A fraction of a second instead of ten: intervals will be wide
     #[arg(long)]
     pub(super) quick: bool,
 
     /// Whether each rank stays on its thread, goes where the operating system puts it, or both in one race
-    #[arg(long, value_enum, default_value_t = Pinning::Pinned)]
-    pub(super) pinning: Pinning,
+    /// [default: as in a team of a program: pinned, unless ranks share threads that --threads does not name]
+    #[arg(long, value_enum)]
+    pinning: Option<Pinning>,
 
     /// The same as --pinning unpinned
     #[arg(long, conflicts_with = "pinning")]
-    pub(super) unpinned: bool,
+    unpinned: bool,
 
     /// How operations with data are kept apart: strict, from a common start until the last rank is done; or loose,
     /// back to back without a barrier in between, where what counts is how many are done in a time
@@ -124,16 +130,22 @@ impl Limits {
 }
 
 impl BenchArgs {
-    /// Whether the threads stay where the operating system puts them, and only there.
-    pub(super) fn is_unpinned(&self) -> bool {
-        self.unpinned || self.pinning == Pinning::Unpinned
+    /// Where the ranks run, if the user says it.
+    pub(super) fn pinning(&self) -> Option<Pinning> {
+        self.pinning.or(self.unpinned.then_some(Pinning::Unpinned))
+    }
+
+    /// How Corecast's own teams choose.
+    pub(super) fn algorithms(&self) -> AlgorithmsArg {
+        self.algorithms.unwrap_or(AlgorithmsArg::Users)
     }
 
     /// Checks that no option is given which the races would ignore.
     ///
     /// # Errors
     ///
-    /// An option is only for operations with data, or for collectives, and none is raced; the message names it.
+    /// An option is only for operations with data, or for collectives, and none is raced; or two options contradict each
+    /// other. The message names them.
     pub(super) fn check(&self) -> Result<()> {
         let name = self.op.name();
         let given = [
@@ -153,7 +165,19 @@ impl BenchArgs {
         if self.op == OpArg::Message && !self.patterns.is_empty() {
             bail!("--patterns: a message takes no plan, leave it or --op message out");
         }
-        if self.probe && self.is_unpinned() {
+        if let (OpArg::Message, Some(algorithms)) = (self.op, self.algorithms) {
+            let algorithms = algorithms.name();
+            bail!(
+                "--algorithms {algorithms}: a message takes no algorithm, leave it or --op message out"
+            );
+        }
+        if !self.patterns.is_empty() && self.algorithms == Some(AlgorithmsArg::All) {
+            let patterns = self.patterns.join(",");
+            bail!(
+                "--patterns {patterns} with --algorithms all: all algorithms race over the plans that a team chooses, leave one of them out"
+            );
+        }
+        if self.probe && self.pinning() == Some(Pinning::Unpinned) {
             bail!(
                 "--probe: threads that are not pinned have no place in a model, leave one of --probe and --pinning unpinned out"
             );

@@ -1,25 +1,39 @@
-//! Makes the team that races, and the settings of its races, from the arguments.
+//! Makes the teams that race, and the settings of their races, from the arguments.
 
 use anyhow::{Result, bail};
 use corecast_bench::cpu_placement::allowed_pus;
 use corecast_bench::peers::Selection;
 use corecast_bench::sized::Task;
-use corecast_model::{CostBasis, MachineFile};
+use corecast_model::CostBasis;
 use corecast_plan::{Members, Pattern};
 use corecast_tune::contest::{Contest, lay};
 
 use super::args::{BenchArgs, Pinning};
+use super::own::{Own, Places};
+use crate::source::Source;
 use crate::team;
 
 /// The most ranks, each of which is a thread.
 const RANKS_MAX: usize = 1024;
 
-/// The team that the arguments describe, and how many hardware threads it uses.
+/// The teams that race, and where.
+pub(super) struct Laid {
+    /// Corecast's own teams.
+    pub(super) own: Own,
+    /// The ranks by their hardware threads.
+    pub(super) team: Members,
+    /// How many hardware threads they use.
+    pus: usize,
+}
+
+/// The teams that the arguments describe.
 ///
 /// # Errors
 ///
-/// There are too many ranks or too few, or the machine has no such threads.
-pub(super) fn laid(args: &BenchArgs, file: &MachineFile) -> Result<(Members, usize)> {
+/// There are too many ranks or too few, the machine has no such threads, a pattern is unknown, or what the environment
+/// asks for cannot be read.
+pub(super) fn laid(args: &BenchArgs, source: &Source) -> Result<Laid> {
+    let file = &source.file;
     let threads = team::members(&args.team, file)?;
     let ranks = args.ranks.unwrap_or(threads.len());
     if ranks > RANKS_MAX {
@@ -31,35 +45,59 @@ pub(super) fn laid(args: &BenchArgs, file: &MachineFile) -> Result<(Members, usi
             threads[0]
         );
     }
-    Ok(lay(file, &threads, ranks)?)
+    let named = args.team.threads.is_some() || args.team.subset.is_some();
+    // Where only a part of the machine has costs, the teams are on that part.
+    let part = file.threads().len() < file.machine().pus.len();
+    let pin = match args.pinning() {
+        Some(Pinning::Pinned | Pinning::Both) => Some(true),
+        Some(Pinning::Unpinned) => Some(false),
+        // Nothing else keeps ranks that share them on the threads that were named.
+        None => (named && ranks > threads.len()).then_some(true),
+    };
+    let places = Places {
+        list: (named || part).then_some(threads),
+        ranks,
+    };
+    let both = args.pinning() == Some(Pinning::Both);
+    let own = Own::new(
+        args.algorithms(),
+        &places,
+        (pin, both),
+        &patterns(args)?,
+        source,
+    )?;
+    let mut pus: Vec<u32> = Vec::new();
+    for &pu in &own.first().planned.rank_pus {
+        if !pus.contains(&pu) {
+            pus.push(pu);
+        }
+    }
+    let (team, pus) = lay(file, &pus, ranks)?;
+    Ok(Laid { own, team, pus })
 }
 
-/// Races of `team`, without peers that run as processes.
-///
-/// # Errors
-///
-/// A pattern is unknown.
-pub(super) fn contest<'a>(
-    args: &BenchArgs,
-    team: &'a Members,
-    costs: CostBasis,
-    pus: usize,
-) -> Result<Contest<'a>> {
+fn patterns(args: &BenchArgs) -> Result<Vec<Pattern>> {
     let named = args.patterns.iter().map(|name| name.parse());
-    let named: Vec<Pattern> = named.collect::<Result<_, _>>()?;
-    let mut contest = Contest::new(team, costs);
-    contest.named = named;
-    contest.root = Some(Task::ROOT);
-    contest.usable = pus;
-    let pinning = match args.unpinned {
-        true => Pinning::Unpinned,
-        false => args.pinning,
-    };
-    contest.pinned = pinning != Pinning::Unpinned;
-    contest.also_free = pinning == Pinning::Both;
-    if pinning == Pinning::Unpinned {
-        contest.usable = allowed_pus().len().max(1);
+    Ok(named.collect::<Result<_, _>>()?)
+}
+
+impl Laid {
+    /// Races of these teams.
+    ///
+    /// # Errors
+    ///
+    /// A pattern is unknown.
+    pub(super) fn contest(&self, args: &BenchArgs, costs: CostBasis) -> Result<Contest<'_>> {
+        let mut contest = Contest::new(&self.team, costs);
+        contest.named = patterns(args)?;
+        contest.root = Some(Task::ROOT);
+        contest.pinned = self.own.first().planned.pinned;
+        contest.also_free = args.pinning() == Some(Pinning::Both);
+        contest.usable = match contest.pinned {
+            true => self.pus,
+            false => allowed_pus().len().max(1),
+        };
+        contest.peers = (!args.no_peers).then_some(Selection::All);
+        Ok(contest)
     }
-    contest.peers = (!args.no_peers).then_some(Selection::All);
-    Ok(contest)
 }

@@ -6,15 +6,19 @@
 //! Barriers race back to back, over several plans; operations with data race at each size, timed as
 //! [`corecast_bench::sized`] says.
 
+mod algorithms;
 mod app;
 mod app_args;
 mod args;
 mod conditions;
+mod forecasts;
 mod laid;
 mod op;
 mod overheads;
+mod own;
 mod processes;
 mod programs;
+mod racers;
 mod races;
 mod show;
 
@@ -41,7 +45,7 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     let races = races(global, args)?;
     match args.osu {
         true => show_osu(&races)?,
-        false => show(global, &races)?,
+        false => show(global, args.algorithms(), &races)?,
     }
     let mut failed = races.iter().map(|r| r.comparison.failed(Role::Corecast));
     Ok(failure::checked(failed.all(|count| count == 0)))

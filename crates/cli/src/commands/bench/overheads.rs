@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use corecast::WaitCosts;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::overheads::{self, Construct, Delay, Report};
 use corecast_bench::peers::NativeConstructs;
 use corecast_bench::{Progress, Role, Settings};
 
-use super::app::{providers, winner};
+use super::app::providers;
+use super::own::Own;
 use super::races::has_rounds;
 use crate::options::Global;
 use crate::{failure, interrupt, output, progress};
@@ -20,10 +20,9 @@ pub(super) fn run(
     global: &Global,
     settings: &Settings,
     contest: &Contest<'_>,
-    waits: Option<WaitCosts>,
+    own: &Own,
     placements: &[CpuPlacement],
 ) -> Result<ExitCode> {
-    let winner = winner(contest)?;
     let native = contest.peers.map(|_| NativeConstructs::build(placements));
     let delay = Delay::calibrate();
     let bar = progress::bar("racing");
@@ -36,10 +35,7 @@ pub(super) fn run(
         if interrupt::happened() {
             break;
         }
-        let (providers, native) = (
-            providers(contest, waits, &winner, placements)?,
-            native.as_ref(),
-        );
+        let (providers, native) = (providers(contest, own, placements)?, native.as_ref());
         let step = |step: Progress<'_>| bar.race(construct, number as f64 / of, 1.0 / of, step);
         let race = overheads::race(
             construct, delay, placements, settings, providers, native, step,
@@ -57,6 +53,7 @@ pub(super) fn run(
     if cpu_placement::oversubscribed(placements) {
         report.say("ranks share PUs: delays of several ranks run one after the other and count as overhead");
     }
+    own.notes(false).iter().for_each(|note| report.say(note));
     match global.json {
         true => output::json(&report)?,
         false => output::print(&report.render(global.verbose > 0))?,

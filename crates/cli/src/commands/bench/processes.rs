@@ -7,15 +7,19 @@ use anyhow::{Context, Result};
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::session::{FOLDER, Launch, Session};
 
+use super::algorithms::Chooses;
+use super::own::Own;
 use crate::options::Global;
 
-/// A session whose ranks are processes on `placements`.
+/// A session whose ranks are processes on `placements`, and whose team chooses as told.
 ///
 /// # Errors
 ///
 /// The path of this command's own executable is unknown.
-pub(super) fn session(placements: &[CpuPlacement]) -> Result<Session> {
-    session_in(placements, Vec::new())
+pub(super) fn session(own: &Own, chooses: Chooses, placements: &[CpuPlacement]) -> Result<Session> {
+    let name = format!("{} processes", chooses.name());
+    let (environment, removed) = own.environment(chooses);
+    started(name, placements, environment, removed)
 }
 
 /// A session whose ranks are processes on `placements`, with these variables in their environment.
@@ -27,15 +31,34 @@ pub(crate) fn session_in(
     placements: &[CpuPlacement],
     environment: Vec<(String, String)>,
 ) -> Result<Session> {
+    started(
+        "corecast processes".to_owned(),
+        placements,
+        environment,
+        Vec::new(),
+    )
+}
+
+fn started(
+    name: String,
+    placements: &[CpuPlacement],
+    environment: Vec<(String, String)>,
+    environment_removed: Vec<String>,
+) -> Result<Session> {
     let program = std::env::current_exe().context("where this command lies")?;
     let places = cpu_placement::describe(placements);
     let cores: Vec<String> = placements.iter().map(ToString::to_string).collect();
+    let cores = cores.join(",");
+    let oversubscribed = cpu_placement::oversubscribed(placements);
     let mut arguments: Vec<OsString> = vec!["run".into(), "-n".into()];
     arguments.push(placements.len().to_string().into());
+    if places != "any" && !oversubscribed {
+        arguments.extend(["--cores".into(), cores.clone().into()]);
+    }
     arguments.extend(["--".into(), program.clone().into(), "session-rank".into()]);
     arguments.push(FOLDER.into());
     if places != "any" {
-        arguments.extend(["--cores".into(), cores.join(",").into()]);
+        arguments.extend(["--cores".into(), cores.into()]);
     }
     let setting = match &places[..] {
         "any" => "processes, unpinned".to_owned(),
@@ -45,11 +68,11 @@ pub(crate) fn session_in(
         program,
         arguments,
         environment,
-        environment_removed: Vec::new(),
+        environment_removed,
         ranks: placements.len(),
-        oversubscribed: cpu_placement::oversubscribed(placements),
+        oversubscribed,
     };
-    Ok(Session::new("corecast processes", setting, launch).own())
+    Ok(Session::new(name, setting, launch).own())
 }
 
 #[derive(Debug, clap::Args)]

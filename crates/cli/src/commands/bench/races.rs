@@ -4,21 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use corecast_bench::cpu_placement::{CpuPlacement, free};
+use corecast_bench::contestant::PLANNED;
+use corecast_bench::cpu_placement::free;
 use corecast_bench::peers::Mpi;
 use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Start, Task};
 use corecast_bench::{Comparison, Progress, Settings};
-use corecast_model::Collective;
-use corecast_model::Machine;
-use corecast_tune::contest::{
-    self, Contest, Forecasts, Foreseen, Others, check_memory, race_sized,
-};
+use corecast_model::{Collective, CostBasis, Machine};
+use corecast_tune::contest::{self, ContestError, Forecasts, Foreseen, available_bytes};
 
 use super::args::{BenchArgs, Limits, limits};
 use super::conditions::StartArg;
-use super::laid::{contest, laid};
+use super::laid::laid;
 use super::op::OpArg;
-use super::{conditions, processes};
+use super::own::Own;
+use super::racers::Racers;
+use super::{conditions, forecasts, processes};
 use crate::options::{Global, Sync};
 use crate::{interrupt, progress, sizes, source};
 
@@ -47,22 +47,38 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
         bail!("--size {size}: multiples of {ELEMENT_BYTES} up to {SIZE_MAX} are needed");
     }
     let source = source::open(None)?;
-    let (team, pus) = laid(args, &source.file)?;
-    let ranks = team.threads.len();
-    let mut contest = contest(args, &team, source.costs, pus)?;
+    let laid = laid(args, &source)?;
+    let contest = laid.contest(args, source.costs)?;
     let limits = limits(args)?;
     let is_loose = args.sync == Sync::Loose;
     let back_to_back = is_loose.then(|| loose(args, contest.oversubscribed()));
     let back_to_back = back_to_back.transpose()?;
-    let tasks = tasks(args.op, ranks, &sizes)?;
     let placements = contest.placements()?;
+    let mut racers = Racers {
+        contest: &contest,
+        own: &laid.own,
+        placements: &placements,
+        processes: Vec::new(),
+        mpi: Vec::new(),
+    };
+    let tasks = tasks(args, laid.team.threads.len(), &sizes)?;
+    tasks
+        .iter()
+        .try_for_each(|task| check_memory(task, &laid.own))?;
     if tasks.is_empty() {
         let machine = source.here.as_ref().map(|here| &here.machine);
-        let comparison = no_collective(args, &contest, &placements, machine, limits)?;
+        let comparison = no_collective(args, &racers, machine, limits)?;
         return Ok(vec![Foreseen {
             comparison,
             profile: None,
         }]);
+    }
+    for task in tasks.iter().filter(|_| !args.patterns.is_empty()) {
+        // A pattern that cannot do the operation would race as if it had not been named.
+        contest.candidates(match PLANNED.contains(&task.operation) {
+            true => task.operation,
+            false => Collective::Broadcast,
+        })?;
     }
     let start = match tasks
         .iter()
@@ -78,19 +94,20 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
             contest.oversubscribed(),
             &placements,
             source.file.machine(),
-            || Ok(contest.any_plans()?),
+            || Ok(laid.own.first().planned.plans.clone()),
         )?,
     };
-    contest.others = Some(others(args, &contest, &placements, conditions)?);
+    join_processes(&mut racers, args, conditions)?;
 
-    let foreseen = {
-        let here = source.here.as_ref().filter(|_| args.probe);
-        let machine = here.map(|here| &here.machine);
-        match is_loose {
-            // The models know how long an operation takes, not how many fit into a time.
-            true => Forecasts::none(),
-            false => Forecasts::new(&source.file, source.costs, machine, &team, ranks)?,
+    // The models know how long an operation takes, not how many fit into a time.
+    let known = !is_loose;
+    let here = source.here.as_ref().filter(|_| args.probe && known);
+    let foreseen = match here {
+        Some(here) => {
+            let (team, ranks) = (&laid.team, laid.team.threads.len());
+            Forecasts::new(&source.file, source.costs, Some(&here.machine), team, ranks)?
         }
+        None => Forecasts::none(),
     };
     let mut races = Vec::new();
     let bar = progress::bar("racing");
@@ -107,21 +124,18 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
         let step = &mut |step: Progress<'_>| {
             bar.race(task, before as f64 / count, 1.0 / count, step);
         };
-        let mut race = foreseen.race(task, || match (task.operation, &contest.others) {
-            (Collective::Barrier, _) | (_, None) => {
-                let race = contest.race(Collective::Barrier, &settings, step)?;
-                Ok((race.comparison, race.candidates))
-            }
-            (_, Some(others)) => race_sized(
-                &contest,
-                task,
-                &placements,
-                &conditions,
-                others,
-                &settings,
-                step,
-            ),
+        let mut teams = Vec::new();
+        let mut race = foreseen.race(task, || {
+            let (comparison, raced) = racers.race(task, conditions, &settings, step)?;
+            teams = raced;
+            Ok((comparison, Vec::new()))
         })?;
+        let costs = match &race.profile {
+            Some(fresh) => (fresh, CostBasis::Measured, known),
+            None => (&source.file, source.costs, known && !args.probe),
+        };
+        forecasts::add(&mut race.comparison, task, &teams, costs);
+        race.comparison.notes.extend(laid.own.notes(true));
         if task.operation != Collective::Barrier {
             race.comparison.notes.extend(chosen.clone());
         }
@@ -170,8 +184,7 @@ fn loose(args: &BenchArgs, oversubscribed: bool) -> Result<Conditions> {
 /// Runs the race of fork and join, or of a message, which are no collectives.
 fn no_collective(
     args: &BenchArgs,
-    contest: &Contest<'_>,
-    placements: &[CpuPlacement],
+    racers: &Racers<'_>,
     machine: Option<&Machine>,
     limits: Limits,
 ) -> Result<Comparison> {
@@ -182,8 +195,14 @@ fn no_collective(
     let bar = progress::bar("racing");
     let step = &mut |step: Progress<'_>| bar.race(args.op.name(), 0.0, 1.0, step);
     let race = match args.op {
-        OpArg::Message => contest::message(machine, placements, contest.peers, &settings, step),
-        _ => contest::fork_join(contest, placements, &settings, step),
+        OpArg::Message => {
+            let peers = racers.contest.peers;
+            contest::message(machine, racers.placements, peers, &settings, step)
+        }
+        _ => racers.fork_join(&settings, step).map(|mut race| {
+            race.notes.extend(racers.own.notes(false));
+            race
+        }),
     };
     bar.finish();
     let race = race?;
@@ -198,36 +217,33 @@ pub(super) fn has_rounds(race: &Comparison) -> bool {
     race.rounds > 0 || !interrupt::happened()
 }
 
-/// The contestants that race as processes: on `placements`, and also unpinned if the user asks for both.
-fn others(
-    args: &BenchArgs,
-    contest: &Contest<'_>,
-    placements: &[CpuPlacement],
-    conditions: Conditions,
-) -> Result<Others> {
-    let anywhere = free(placements.len());
-    let mut all = vec![placements];
-    if contest.also_free {
+/// Adds the contestants that race as processes: on the placements of the race, and also unpinned if the user asks for
+/// both.
+fn join_processes(racers: &mut Racers<'_>, args: &BenchArgs, conditions: Conditions) -> Result<()> {
+    let anywhere = free(racers.placements.len());
+    let mut all = vec![racers.placements];
+    if racers.contest.also_free {
         all.push(&anywhere);
     }
-    let sessions = all.iter().map(|placements| {
-        let session = processes::session(placements)?.under(conditions);
-        Ok(Arc::new(session))
-    });
-    let mpi = |placements: &&[CpuPlacement]| Mpi::under(placements, conditions);
-    Ok(Others {
-        processes: sessions.collect::<Result<_>>()?,
-        mpi: match args.no_peers {
-            true => Vec::new(),
-            false => all.iter().map(mpi).collect(),
-        },
-    })
+    for &chooses in racers.own.which.teams() {
+        for placements in &all {
+            let session = processes::session(racers.own, chooses, placements)?;
+            racers.processes.push(Arc::new(session.under(conditions)));
+        }
+    }
+    if !args.no_peers {
+        let mpi = all
+            .iter()
+            .map(|placements| Mpi::under(placements, conditions));
+        racers.mpi = mpi.collect();
+    }
+    Ok(())
 }
 
 /// A task for every size of every operation; a barrier has one task.
-fn tasks(op: OpArg, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
+fn tasks(args: &BenchArgs, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
     let mut tasks = Vec::new();
-    for operation in op.operations() {
+    for operation in args.op.operations() {
         let sizes = match operation {
             Collective::Barrier => &[0],
             _ => sizes,
@@ -238,8 +254,26 @@ fn tasks(op: OpArg, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
             bytes,
         }));
     }
-    tasks.iter().try_for_each(check_memory)?;
+    tasks.iter().try_for_each(contest::check_memory)?;
     Ok(tasks)
+}
+
+/// Contestants besides Corecast's own threads that keep their data: two floors, and one process or peer at a time.
+const OTHERS: usize = 3;
+
+/// Refuses data that do not fit into memory beside each other, for all of Corecast's own teams.
+fn check_memory(task: &Task, own: &Own) -> Result<()> {
+    let holders = own.racing(task.operation, task.bytes).len() + OTHERS;
+    let need = task.footprint().saturating_mul(holders);
+    if let Some(there) = available_bytes().filter(|there| need > there / 10 * 9) {
+        return Err(ContestError::TooLarge {
+            task: *task,
+            need_mib: need >> 20,
+            there_mib: there >> 20,
+        }
+        .into());
+    }
+    Ok(())
 }
 
 fn settings(quick: bool, task: &Task) -> Settings {

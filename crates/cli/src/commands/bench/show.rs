@@ -8,6 +8,7 @@ use corecast_model::Collective;
 use corecast_tune::contest::Foreseen;
 use serde::Serialize;
 
+use super::algorithms::AlgorithmsArg;
 use crate::options::Global;
 use crate::output;
 
@@ -24,6 +25,8 @@ struct Reports {
 struct Row {
     #[serde(flatten)]
     report: Report,
+    /// How Corecast's own teams chose.
+    algorithms: &'static str,
     /// The machine file that was measured for this race.
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<serde_json::Value>,
@@ -34,7 +37,8 @@ struct Row {
 /// # Errors
 ///
 /// The output is closed.
-pub(super) fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
+pub(super) fn show(global: &Global, which: AlgorithmsArg, races: &[Foreseen]) -> Result<()> {
+    let row = |race: &Foreseen| row(which, race);
     if let (true, [race]) = (global.json, races) {
         return output::json(&row(race)?);
     }
@@ -83,11 +87,12 @@ pub(super) fn show_osu(races: &[Foreseen]) -> Result<()> {
     output::print(&blocks.join("\n"))
 }
 
-fn row(race: &Foreseen) -> Result<Row> {
+fn row(which: AlgorithmsArg, race: &Foreseen) -> Result<Row> {
     let profile = race.profile.as_ref();
     let profile = profile.map(|file| serde_json::from_str(&file.to_json()));
     Ok(Row {
         report: race.comparison.report(),
+        algorithms: which.name(),
         profile: profile.transpose()?,
     })
 }

@@ -11,22 +11,19 @@ use corecast::model::profile::{Mode, SizeRace, Start, TunedCandidate};
 use corecast::rules::{self, AskedBy, CORECAST_ALGO, Fit, Rule, Rules};
 use corecast::store::Store;
 use corecast::{Algorithms, Builder, Planned};
-use corecast_bench::Forecast;
 use corecast_machine::CpuList;
 use corecast_model::Collective;
-use corecast_tune::predict::{Predict, Simulated};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use super::args::ExplainArgs;
 use crate::commands::tune;
+use crate::models::Models;
 use crate::options::Global;
 use crate::sizes;
 use crate::source::{self, Source};
 use crate::{output, team};
-use corecast_model::CostBasis;
 use corecast_model::words::decimals;
-use corecast_tune::forecast::Forecaster;
 
 /// Longest block (bytes) whose bounds are computed, since they take time by the square of the transfers.
 const BOUNDED_BYTES_MAX: usize = 64 << 10;
@@ -117,7 +114,14 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
     let race = rule.tuned.and_then(|range| range.race_near(bytes as u64));
     let built_in = |bytes| setting.chooses(&Algorithms::default(), name, bytes);
     let (above_bytes, up_to_bytes) = range(rules.algorithms(), name, bytes)?;
-    let models = Models::new(source, &planned, &fit, oversubscribed);
+    let (models, note) = match Models::of_team(
+        &source.file,
+        source.costs,
+        (&planned.rank_pus, fit.pinned, oversubscribed),
+    ) {
+        Ok(models) => (Some(models), None),
+        Err(why) => (None, Some(format!("no predictions: {why}"))),
+    };
     let usual = match race {
         Some(race) => built_in(usize::try_from(race.bytes)?)?.algorithm(),
         None => built_in(bytes)?.algorithm(),
@@ -132,7 +136,10 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
         raced || base.contains(algorithm) || *algorithm == runs.algorithm()
     };
     for algorithm in Algorithms::sized_names(name)?.into_iter().filter(told) {
-        let said = models.of(operation, algorithm, &planned, bytes);
+        let said = models.as_ref().and_then(|models| {
+            let bounded = bytes <= BOUNDED_BYTES_MAX;
+            models.of(operation, algorithm, &planned.plans, bytes, bounded)
+        });
         let own = race.and_then(|race| race.candidate(Some(algorithm)));
         // Races record the built-in choice without a name.
         let record = own.or_else(|| race?.candidate(None).filter(|_| algorithm == usual));
@@ -178,7 +185,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
         tuning: rules.source(),
         raced_bytes: race.map(|race| race.bytes),
         candidates,
-        notes: models.note.into_iter().collect(),
+        notes: note.into_iter().collect(),
     };
     match global.json {
         true => output::json(&report)?,
@@ -218,60 +225,6 @@ fn range(
         above = Some(end);
     }
     Ok((above, None))
-}
-
-/// The models of a team, where it has any.
-struct Models {
-    simulated: Option<Simulated>,
-    bounds: Option<Forecaster>,
-    /// Why there are no models.
-    note: Option<String>,
-}
-
-impl Models {
-    fn new(source: &Source, planned: &Planned, fit: &Fit<'_>, oversubscribed: bool) -> Self {
-        let simulated = match (oversubscribed, fit.pinned, source.costs) {
-            (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
-            (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
-            (.., CostBasis::Measured) => Simulated::new(&source.file, &planned.rank_pus),
-            _ => Err("nothing was measured here yet, see corecast probe".to_owned()),
-        };
-        match simulated {
-            Ok(simulated) => Self {
-                simulated: Some(simulated),
-                bounds: Forecaster::new(&source.file, &planned.rank_pus)
-                    .ok()
-                    .flatten(),
-                note: None,
-            },
-            Err(why) => Self {
-                simulated: None,
-                bounds: None,
-                note: Some(format!("no predictions: {why}")),
-            },
-        }
-    }
-
-    fn of(
-        &self,
-        operation: Collective,
-        algorithm: &str,
-        planned: &Planned,
-        bytes: usize,
-    ) -> Option<Forecast> {
-        let simulated = self.simulated.as_ref()?;
-        let simulated_ns = simulated.predict(operation, algorithm, &planned.plans, bytes)?;
-        let bounds = self.bounds.as_ref().filter(|_| bytes <= BOUNDED_BYTES_MAX);
-        let bounds = bounds.and_then(|bounds| {
-            let collective = operation.name().parse().ok()?;
-            bounds.bounds(collective, algorithm, &planned.plans, bytes)
-        });
-        Some(Forecast {
-            t_min_ns: bounds.map(|bounds| bounds.0),
-            t_max_ns: bounds.and_then(|bounds| bounds.1),
-            simulated_ns,
-        })
-    }
 }
 
 /// A sentence that says why this algorithm runs.

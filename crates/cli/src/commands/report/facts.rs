@@ -153,7 +153,10 @@ impl<'a> Facts<'a> {
             let of: Vec<(f64, &Report)> = data
                 .comparisons
                 .iter()
-                .filter(|race| kind(race) == (operation, bytes) && race.placements != "any")
+                .filter(|race| {
+                    kind(race) == (operation, bytes)
+                        && (race.oversubscribed || race.placements != "any")
+                })
                 .map(|race| (race.ranks as f64, race))
                 .collect();
             let mut teams: Vec<usize> = of.iter().map(|(_, race)| race.ranks).collect();

@@ -24,11 +24,13 @@ const LAST_GRACE: Duration = Duration::from_secs(2);
 
 /// What is done with the processes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choices {
+pub(super) struct Choices<'a> {
     /// Whether their waits are shown at the end.
     pub(super) explain: bool,
     /// Whether the others run on when one fails.
     pub(super) keep_going: bool,
+    /// The PU of each rank, where it is not the builder's own.
+    pub(super) cores: Option<&'a str>,
 }
 
 pub(super) fn run(
@@ -38,13 +40,17 @@ pub(super) fn run(
     Choices {
         explain,
         keep_going,
-    }: Choices,
+        cores,
+    }: Choices<'_>,
 ) -> anyhow::Result<ExitCode> {
     team::check_ranks("-n", size)?;
     let folder = explain.then(waits::folder).transpose()?;
     let mut builder = corecast::Builder::new();
     if explain {
         builder = builder.record(true);
+    }
+    if let Some(cores) = cores {
+        builder = builder.cores(cores);
     }
     let fd = builder.found(size)?;
     rustix::io::fcntl_setfd(&fd, FdFlags::empty()).context("cannot hand the team's memory on")?;
