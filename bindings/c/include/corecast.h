@@ -436,6 +436,18 @@ corecast_status_t corecast_builder_root(struct corecast_builder_t *builder,
 corecast_status_t corecast_builder_pin(struct corecast_builder_t *builder,
                                        bool pin);
 
+// Says whether the team learns while it runs which algorithms are fastest: the first calls of an operation at
+// a length race them, and later calls use the winner. By default it does where the environment has
+// `CORECAST_TUNE=online`, and it never does in deterministic teams. In a team of processes the first one
+// decides for all.
+//
+// Threads: one.
+//
+// The caller sees to it that
+// `builder` is NULL or a live handle.
+corecast_status_t corecast_builder_learn(struct corecast_builder_t *builder,
+                                         bool learn);
+
 // Says how members wait: "spin", "balanced", "park", or for how long a wait may use a CPU before it
 // sleeps, such as "20us". The default is what `CORECAST_WAIT` says, else "balanced".
 //

@@ -179,6 +179,22 @@ pub unsafe extern "C" fn corecast_builder_pin(builder: *mut Builder, pin: bool) 
     unsafe { tell(builder, |builder| Ok(builder.pin(pin))) }
 }
 
+/// Says whether the team learns while it runs which algorithms are fastest: the first calls of an operation at
+/// a length race them, and later calls use the winner. By default it does where the environment has
+/// `CORECAST_TUNE=online`, and it never does in deterministic teams. In a team of processes the first one
+/// decides for all.
+///
+/// Threads: one.
+///
+/// # Safety
+///
+/// `builder` is NULL or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_builder_learn(builder: *mut Builder, learn: bool) -> StatusCode {
+    // SAFETY: as above.
+    unsafe { tell(builder, |builder| Ok(builder.learn(learn))) }
+}
+
 /// Says how members wait: "spin", "balanced", "park", or for how long a wait may use a CPU before it
 /// sleeps, such as "20us". The default is what `CORECAST_WAIT` says, else "balanced".
 ///

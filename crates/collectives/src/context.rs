@@ -5,9 +5,12 @@ pub use crate::layout::RankSchedule;
 
 use crate::broadcast;
 use crate::combine::Combine;
+use crate::learning::learner::Learner;
 use crate::pipeline::PipelineSegments;
 use crate::plans::MESH_RANKS_MAX;
+use crate::preferences::Algorithms;
 use crate::registry::{Request, TeamTraits};
+use corecast_model::Collective;
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,15 +33,28 @@ pub struct OpContext<F> {
     /// Lengths in bytes of broadcasts that go in such published messages; no algorithm was asked for there.
     pub(crate) published: Range<usize>,
     pub(crate) short: Short,
+    /// What the rank learns while it runs; `None` if it learns nothing, and within an operation by which it learns.
+    pub(crate) learner: Option<Box<Learner>>,
 }
 
 /// Lengths in bytes from which on an operation has to choose its algorithm: shorter data fit one message, and no
 /// algorithm was asked for at their length.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Short {
     pub(crate) broadcast: usize,
     pub(crate) reduce: usize,
     pub(crate) allreduce: usize,
+}
+
+impl Short {
+    fn of(asked: &Algorithms, message_bytes: usize) -> Self {
+        let short = |free: usize| free.min(message_bytes + 1);
+        Self {
+            broadcast: short(asked.broadcast.free()),
+            reduce: short(asked.reduce.free()),
+            allreduce: short(asked.allreduce.free()),
+        }
+    }
 }
 
 /// Largest alignment of an element.
@@ -89,20 +105,15 @@ impl<F: Fabric> OpContext<F> {
             groups_root: schedule.fan_out.as_ref().map(|_| schedule.broadcast.root()),
             deterministic: schedule.deterministic,
         };
-        let asked = &schedule.asked;
         let published = broadcast::published(&traits);
-        let published = published.start..published.end.min(asked.broadcast.free());
-        let short = |free: usize| free.min(message_bytes + 1);
-        let short = Short {
-            broadcast: short(asked.broadcast.free()),
-            reduce: short(asked.reduce.free()),
-            allreduce: short(asked.allreduce.free()),
-        };
+        let published = published.start..published.end.min(schedule.asked.broadcast.free());
+        let short = Short::of(&schedule.asked, message_bytes);
         let scratch_words = (bytes + 2 * message_bytes.next_multiple_of(ALIGN_MAX)) / ALIGN_MAX + 1;
         Self {
             publish_bytes,
             published,
             short,
+            learner: None,
             fabric,
             schedule,
             scratch: vec![0; scratch_words],
@@ -116,6 +127,18 @@ impl<F: Fabric> OpContext<F> {
     #[inline(always)]
     pub fn traits(&self) -> &TeamTraits {
         &self.traits
+    }
+
+    /// From now on data of an operation of up to `most` bytes, if they fit a message, go in messages without a choice.
+    pub(crate) fn no_choice_for_short(&mut self, collective: Collective, most: usize) {
+        let short = Short::of(&self.schedule.asked, self.message_bytes.min(most));
+        match collective {
+            Collective::Broadcast => self.short.broadcast = short.broadcast,
+            Collective::Reduce => self.short.reduce = short.reduce,
+            Collective::Allreduce => self.short.allreduce = short.allreduce,
+            // The others choose at every length.
+            _ => {}
+        }
     }
 
     /// The request of a reduction of `bytes`, by which its algorithm is chosen.

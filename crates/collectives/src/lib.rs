@@ -6,6 +6,7 @@
 //! | [`registry`] | an entry for each algorithm, and the inputs of a choice |
 //! | [`barrier`] … [`scan`] | a folder per collective, a file per algorithm; `algorithm.rs` holds entries and the choice, `mod.rs` runs them |
 //! | [`preferences`] | algorithms that were asked for, by length and by name |
+//! | [`learning`] | a team that learns which algorithms are fastest while it runs |
 //! | [`plans`], [`layout`], [`context`] | the plans of a team, the shared lines that they need and what each rank does, and the context in which one operation runs |
 //! | [`one_line`] | algorithms in CLa's four primitives, which a team can run beside its collectives |
 //! | [`operator`], [`combine`] | operators on elements, and how an algorithm sees an operator |
@@ -32,6 +33,7 @@ mod edges;
 pub mod gather;
 pub mod groups;
 pub mod layout;
+pub mod learning;
 pub mod one_line;
 pub mod operator;
 mod packages;
@@ -58,6 +60,7 @@ pub use corecast_model::Collective;
 pub use edges::edges;
 pub use groups::Groups;
 pub use layout::{Layout, RankSchedule};
+pub use learning::Learned;
 pub use operator::{Operator, Ordered};
 pub use parts::Parts;
 pub use pipeline::PipelineSegments;

@@ -70,6 +70,7 @@ pub struct Builder {
     cache_folder: Option<PathBuf>,
     waiting: Option<Waiting>,
     record: Option<bool>,
+    learn: Option<bool>,
     start: Start,
     options: Options,
 }
@@ -270,6 +271,38 @@ impl Builder {
     /// a lock that nobody else wants; see [`Team::record`].
     pub fn record(mut self, record: bool) -> Self {
         self.record = Some(record);
+        self
+    }
+
+    /// Whether the team learns while it runs which algorithms are fastest: the first calls of an operation at a length race
+    /// them, and later calls use the winner. By default it does where the environment has `CORECAST_TUNE=online`. It never
+    /// does in [`deterministic`](Self::deterministic) teams. In a team of processes the first one decides for all.
+    ///
+    /// What the program, `CORECAST_ALGO` or a tuning asks for at a length is not raced. Results are the same as without it, but
+    /// for the order in which an operator such as a sum of floats combines, which differs between algorithms.
+    /// [`Member::learned`](crate::Member::learned) says what was found.
+    ///
+    /// # Cost
+    ///
+    /// At most 4 calls by each algorithm, 12 by each of the best four and 32 by each of the best two; see
+    /// [`Member::learned`](crate::Member::learned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let team = corecast::Builder::new().threads(2).learn(true).build()?;
+    /// let learned = team.run(|member| {
+    ///     let mut data = [1_u64; 1 << 10];
+    ///     for _ in 0..200 {
+    ///         member.broadcast(0, &mut data).unwrap();
+    ///     }
+    ///     member.learned().first().map(|found| (found.up_to, found.algorithm))
+    /// });
+    /// assert_eq!(learned[0], learned[1]);
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn learn(mut self, learn: bool) -> Self {
+        self.learn = Some(learn);
         self
     }
 

@@ -75,6 +75,12 @@ pub enum Error {
         /// What is wrong, and which values there are.
         reason: TextError,
     },
+    /// [`CORECAST_TUNE`](crate::CORECAST_TUNE) cannot be read.
+    #[error("CORECAST_TUNE={value:?}: say online for teams that learn while they run, or off")]
+    Learning {
+        /// Its value.
+        value: String,
+    },
     /// Program and environment together ask for more ranges of lengths than an operation can have.
     #[error("CORECAST_ALGO and the program together ask for too much of {operation}: {error}")]
     Ranges {

@@ -44,6 +44,7 @@ pub mod debug;
 mod error;
 mod explanation;
 mod fit;
+mod learning;
 mod numa_placement;
 mod pins;
 pub mod record;
@@ -58,6 +59,7 @@ pub use barrier::Barrier;
 pub use builder::{Builder, Planned, Successor};
 pub use error::Error;
 pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp};
+pub use learning::CORECAST_TUNE;
 pub use numa_placement::NumaPlacement;
 pub use pins::Pinning;
 pub use team::Team;
@@ -68,7 +70,9 @@ pub use bytemuck;
 pub use corecast_collectives::operator::{self, Operator, Ordered};
 pub use corecast_collectives::pipeline::block;
 pub use corecast_collectives::preferences as algorithms;
-pub use corecast_collectives::{Algorithms, ByLength, ByLengthError, Combine, Parts, Plans, Pod};
+pub use corecast_collectives::{
+    Algorithms, ByLength, ByLengthError, Combine, Learned, Parts, Plans, Pod,
+};
 pub use corecast_machine as machine;
 pub use corecast_model as model;
 pub use corecast_model::MachineFile;

@@ -184,7 +184,9 @@ impl SegmentHeader {
             (word::FENCE, u64::from(fence == FenceKind::SharedAsymmetric)),
             (
                 word::FLAGS,
-                u64::from(options.deterministic) | u64::from(options.record) << 1,
+                u64::from(options.deterministic)
+                    | u64::from(options.record) << 1
+                    | u64::from(options.learn) << 2,
             ),
             (word::PLANS, plan_words.len() as u64),
             (
@@ -277,6 +279,7 @@ impl SegmentHeader {
             join_limit: Duration::from_nanos(word(word::JOIN_LIMIT)),
             algorithms,
             record: word(word::FLAGS) & 2 != 0,
+            learn: word(word::FLAGS) & 4 != 0,
             ..options.clone()
         };
         Ok((Self { lines: all, size }, plans, options, fence))

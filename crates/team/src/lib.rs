@@ -6,7 +6,8 @@
 //! algorithms are those of `corecast-collectives`, over [`Hardware`], the fabric of real threads. Teams of
 //! several processes are made by `corecast-process`.
 //!
-//! **Architecture invariants:** an operation that succeeds neither plans nor allocates nor takes a lock; every
+//! **Architecture invariants:** an operation that succeeds neither plans nor allocates nor takes a lock, unless its team
+//! learns; every
 //! wait uses the team's wait strategy; every wait for a member that has left, or has called another operation,
 //! ends with a failure.
 //!
@@ -46,8 +47,8 @@ mod transfer_path;
 
 pub use bytemuck::Pod;
 pub use corecast_collectives::{
-    Algorithms, BarrierPlan, ByLength, ByLengthError, Collective, Combine, Operator, Ordered,
-    Parts, Plans, PlansError, RANGES_MAX,
+    Algorithms, BarrierPlan, ByLength, ByLengthError, Collective, Combine, Learned, Operator,
+    Ordered, Parts, Plans, PlansError, RANGES_MAX,
 };
 pub use error::{JoinError, TeamError};
 pub use failure::{Failure, Loss, RankActivity, Site};

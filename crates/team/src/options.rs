@@ -46,6 +46,9 @@ pub struct Options {
     /// Whether the calls of members are recorded, see [`Team::recording`](crate::Team::recording). All processes of a team
     /// do it, or none.
     pub record: bool,
+    /// Whether members learn which algorithms are fastest while the team runs, see [`Member::learned`](crate::Member::learned).
+    /// All processes of a team do it, or none.
+    pub learn: bool,
     /// The numbers of operations that count as begun when the team is made: of all, and of those in flight in each
     /// operation context. Sequence numbers go on from there. It is for tests of numbers that wrap around; all processes of
     /// a team give the same.
@@ -114,6 +117,7 @@ impl Default for Options {
             stack_bytes: STACK_BYTES,
             algorithms: Algorithms::default(),
             record: false,
+            learn: false,
             begun: [0; 2],
         }
     }

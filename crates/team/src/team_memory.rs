@@ -67,6 +67,8 @@ pub struct TeamMemory {
     /// What the members of this process's ranks had ended when they left.
     ended: Vec<Mutex<Option<Ended>>>,
     recording: Option<Arc<Recording>>,
+    /// [`Options::learn`].
+    learn: bool,
 }
 
 /// The line of a rank's operation history, which goes on after operation number `begun`.
@@ -206,6 +208,7 @@ impl TeamMemory {
             begun: options.begun,
             ended: (0..n).map(|_| Mutex::default()).collect(),
             recording: recording.map(Arc::new),
+            learn: options.learn,
         };
         let first = team_memory.context(0, &rank_segments)?;
         *team_memory.waiting() = vec![first];
@@ -371,6 +374,11 @@ impl TeamMemory {
     }
 
     /// The calls of members, if they are recorded.
+    /// Whether members learn while the team runs.
+    pub(crate) fn learns(&self) -> bool {
+        self.learn
+    }
+
     pub(crate) fn recording(&self) -> Option<&Arc<Recording>> {
         self.recording.as_ref()
     }

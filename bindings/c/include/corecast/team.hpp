@@ -141,6 +141,8 @@ class builder {
   }
   builder &root(std::size_t rank) { return tell(corecast_builder_root, rank); }
   builder &pin(bool pin) { return tell(corecast_builder_pin, pin); }
+  // Whether the team learns while it runs which algorithms are fastest.
+  builder &learn(bool learn) { return tell(corecast_builder_learn, learn); }
   builder &wait(const std::string &word) { return tell(corecast_builder_wait, word.c_str()); }
   builder &policy(std::uint32_t spin_ns, std::uint32_t yield_ns, bool park) {
     return tell(corecast_builder_policy, spin_ns, yield_ns, park);

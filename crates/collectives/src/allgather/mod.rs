@@ -37,8 +37,17 @@ pub fn start<F: Fabric>(
         ..Request::of_bytes(len)
     };
     let asked = context.schedule.asked.allgather.at(len);
-    let algorithm = choose(asked, &request, context.traits()).algorithm;
-    run(algorithm, context, send, recv, equal(len), element)
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(
+            selection.algorithm,
+            context,
+            send,
+            recv,
+            equal(len),
+            element,
+        )
+    })
 }
 
 /// Gathers parts of any lengths: `part(rank)` is the place of that rank's part in `recv`.

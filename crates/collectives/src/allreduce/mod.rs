@@ -46,8 +46,10 @@ pub fn start<F: Fabric>(
     let len = data.len();
     let asked = context.schedule.asked.allreduce.at(len);
     let request = context.reduction(len, combine);
-    let selection = choose(asked, &request, context.traits());
-    run(selection, context, data, combine)
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(selection, context, data, combine)
+    })
 }
 
 /// Combines all ranks' `data` into each of them by one algorithm, which [serves](crate::registry::Entry::serves)

@@ -34,8 +34,10 @@ pub fn start<F: Fabric>(
         ..Request::of_bytes(len)
     };
     let asked = context.schedule.asked.alltoall.at(len);
-    let algorithm = choose(asked, &request, context.traits()).algorithm;
-    run(algorithm, context, send, recv, len, element)
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(selection.algorithm, context, send, recv, len, element)
+    })
 }
 
 /// Exchanges parts of any lengths: `give(peer)` is the place in `send` of the part for a peer, `take(peer)` the

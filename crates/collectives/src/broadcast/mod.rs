@@ -81,8 +81,10 @@ fn run_long<F: Fabric>(
         ..Request::of_bytes(data.len())
     };
     let asked = context.schedule.asked.broadcast.at(data.len());
-    let selection = choose(asked, &request, context.traits());
-    run(selection, context, root, data, element)
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(selection, context, root, data, element)
+    })
 }
 
 /// Copies `root`'s `data` to all ranks by one algorithm, which [serves](crate::registry::Entry::serves) the team, in

@@ -41,8 +41,10 @@ pub fn start<F: Fabric>(
         ..Request::of_bytes(len)
     };
     let asked = context.schedule.asked.gather.at(len);
-    let selection = choose(asked, &request, context.traits());
-    run(selection, context, root, send, recv, equal(len), element)
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(selection, context, root, send, recv, equal(len), element)
+    })
 }
 
 /// Gathers parts of any lengths: `part` says where in the root's `recv` they go, `send` is as long as this rank's.

@@ -16,7 +16,7 @@ use crate::combine::Combine;
 use crate::context::OpContext;
 use crate::layout::RankSchedule;
 use crate::pipeline::PipelineSegments;
-use crate::registry::{Selection, record};
+use crate::registry::{Request, Selection, record};
 use crate::route::Route;
 use corecast_wire::Fabric;
 
@@ -38,8 +38,11 @@ pub fn start<F: Fabric>(
         record::ran(Algorithm::Messages.into());
         return run_message(context, Algorithm::Messages, root, data, combine);
     }
-    let selection = chosen(context, data.len(), combine);
-    run(selection, context, root, data, combine)
+    let (asked, request) = asked(context, data.len(), combine);
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(selection, context, root, data, combine)
+    })
 }
 
 /// Takes part in the reduction of [`start`] as a rank that is not the root. Its data are only read.
@@ -58,7 +61,8 @@ pub fn contribute<F: Fabric>(
         root,
         "the root gets what all make together"
     );
-    let selection = chosen(context, data.len(), combine);
+    let (asked, request) = asked(context, data.len(), combine);
+    let selection = choose(asked, &request, context.traits());
     let algorithm = selection.algorithm;
     record::ran(selection);
     if is_in_messages(context, algorithm, data.len()) {
@@ -77,13 +81,14 @@ pub fn contribute<F: Fabric>(
     })
 }
 
-fn chosen<F: Fabric>(
+/// The algorithm that was asked for data of `len` bytes, and the request.
+fn asked<F: Fabric>(
     context: &OpContext<F>,
     len: usize,
     combine: &impl Combine,
-) -> Selection<Algorithm> {
+) -> (Option<Selection<Algorithm>>, Request) {
     let asked = context.schedule.asked.reduce.at(len);
-    choose(asked, &context.reduction(len, combine), context.traits())
+    (asked, context.reduction(len, combine))
 }
 
 /// Combines all ranks' `data` into that of `root` by one algorithm, which

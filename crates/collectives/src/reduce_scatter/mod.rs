@@ -36,8 +36,10 @@ pub fn start<F: Fabric>(
     let bytes = send.len().div_ceil(context.fabric.size());
     let asked = context.schedule.asked.reduce_scatter.at(bytes);
     let request = context.reduction(bytes, combine);
-    let algorithm = choose(asked, &request, context.traits()).algorithm;
-    run(algorithm, context, send, block, recv, combine)
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(selection.algorithm, context, send, block, recv, combine)
+    })
 }
 
 /// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team.

@@ -31,8 +31,10 @@ pub fn start<F: Fabric>(
 ) -> Result<(), F::Error> {
     let asked = context.schedule.asked.scan.at(data.len());
     let request = context.reduction(data.len(), combine);
-    let selection = choose(asked, &request, context.traits());
-    run(selection, context, data, upto, combine)
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(selection, context, data, upto, combine)
+    })
 }
 
 /// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team, in segments of

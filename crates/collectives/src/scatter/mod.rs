@@ -41,8 +41,10 @@ pub fn start<F: Fabric>(
         ..Request::of_bytes(len)
     };
     let asked = context.schedule.asked.scatter.at(len);
-    let selection = choose(asked, &request, context.traits());
-    run(selection, context, root, send, equal(len), recv, element)
+    let chosen = choose(asked, &request, context.traits());
+    context.run_chosen(asked, chosen, &request, |context, selection| {
+        run(selection, context, root, send, equal(len), recv, element)
+    })
 }
 
 /// Scatters parts of any lengths: `part` says where the root's `send` has them, `recv` is as long as this rank's.

@@ -21,6 +21,7 @@ use crate::cpu_placement;
 use crate::debug::{self, Level};
 use crate::error::Error;
 use crate::explanation::{Chosen, Explanation, RankPlace};
+use crate::learning;
 use crate::numa_placement::NumaPlacement;
 use crate::pins::{Pinning, Pins};
 use crate::record;
@@ -120,6 +121,10 @@ impl Builder {
         options.wait_config = Some(waits.as_wait_config());
         options.parallelism = Some(here.unthrottled_parallelism());
         options.algorithms = *rules.algorithms();
+        options.learn = match self.learn {
+            Some(learn) => learn,
+            None => learning::of_environment()?,
+        };
         options.record = self.record.unwrap_or_else(|| record::folder().is_some());
         let numa_placement = NumaPlacement::of(&here, &rank_pus, pin);
         options.numa_nodes = numa_placement.nodes.clone();
@@ -200,7 +205,10 @@ impl TeamDraft {
             tuning: self.rules.source().to_owned(),
             algorithms: match choices.is_empty() {
                 true => Vec::new(),
-                false => self.rules.sentences(),
+                false => {
+                    let learns = learning::sentence(self.builder.learn, &self.options);
+                    self.rules.sentences().into_iter().chain(learns).collect()
+                }
             },
             memory: self.numa_placement.reason,
             pinning: self.why_pinned,

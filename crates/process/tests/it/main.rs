@@ -15,6 +15,7 @@ mod double_fetch;
 mod ends;
 mod forked;
 mod hot_path;
+mod learning;
 mod lines;
 mod lines_killed;
 mod long;

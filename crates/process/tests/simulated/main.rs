@@ -10,6 +10,7 @@
 mod buffers;
 mod case;
 mod judge;
+mod learning;
 mod mutants;
 mod one_line;
 mod phases;
@@ -119,6 +120,16 @@ fn recorded_calls_wait_for_who_comes_late() {
     let count = number("CORECAST_TEST_SEEDS", 1000) / 20;
     for seed in 0..count {
         if let Err(what) = recorded::run(seed) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
+
+#[test]
+fn ranks_that_see_different_times_learn_the_same() {
+    let count = number("CORECAST_TEST_SEEDS", 1000) / 100;
+    for seed in 0..count.max(1) {
+        if let Err(what) = learning::run(seed) {
             panic!("seed {seed}: {what}");
         }
     }

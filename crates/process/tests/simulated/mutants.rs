@@ -1,7 +1,7 @@
 //! Faults seeded in the code itself: a simulation that finds none of them would prove nothing.
 
 use super::run::run_all;
-use super::{one_line, phases};
+use super::{learning, one_line, phases};
 use corecast_wire::mutant::{Mutant, seed};
 
 /// Seeds in which each fault must be found.
@@ -66,6 +66,15 @@ fn lines_find_ranks_that_are_taken_for_lost_and_sleepers_that_are_not_woken() {
         let (number, what) = found.unwrap_or_else(|| panic!("{mutant:?} is not found"));
         println!("{mutant:?}: seed {number}: {what}");
     }
+}
+
+#[test]
+fn learning_finds_ranks_that_conclude_alone() {
+    seed(Mutant::LearnsAlone);
+    let found = (0..SEEDS).find_map(|number| Some((number, learning::run(number).err()?)));
+    seed(Mutant::None);
+    let (number, what) = found.expect("LearnsAlone is not found");
+    println!("LearnsAlone: seed {number}: {what}");
 }
 
 #[test]

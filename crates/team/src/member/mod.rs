@@ -23,8 +23,9 @@ use crate::operation::OpFingerprint;
 use crate::progress::Ended;
 use crate::team_memory::TeamMemory;
 use crate::team_state::TeamState;
-use corecast_collectives::Collective;
 use corecast_collectives::barrier;
+use corecast_collectives::{Collective, Learned};
+use corecast_wire::arch::cycles;
 use corecast_wire::op_history::Presence;
 use corecast_wire::sync::{model_failed, mutated};
 use corecast_wire::{Fabric, WaitConfig};
@@ -53,10 +54,13 @@ pub struct Member {
 
 impl Member {
     pub(crate) fn new(
-        context: OpContext,
+        mut context: OpContext,
         team_memory: Arc<TeamMemory>,
         wait_config: WaitConfig,
     ) -> Self {
+        if team_memory.learns() {
+            context.learn(cycles);
+        }
         let rank = context.fabric.rank();
         let history = team_memory.state().histories[rank].clone();
         Self {
@@ -87,6 +91,41 @@ impl Member {
     /// How this member waits.
     pub fn wait_config(&self) -> WaitConfig {
         self.wait_config
+    }
+
+    /// What the team has learned so far, the same on all ranks that have called the same operations; nothing unless
+    /// [`Options::learn`](crate::Options::learn) is set.
+    ///
+    /// The first calls of an operation at a length race the algorithms that can run it, and later calls use the fastest: see
+    /// [`learning`](corecast_collectives::learning), which says what is not raced.
+    ///
+    /// # Cost
+    ///
+    /// At most [`Learner::calls_most`](corecast_collectives::learning::Learner::calls_most) calls of an operation at a class of
+    /// lengths are raced: 4 by each algorithm, 12 by each of the best four, and 32 by each of the best two. Each stage ends with
+    /// an allreduction of at most 128 bytes. Afterwards each call of the operation looks up what was learned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_team::{Options, Plans, Team};
+    ///
+    /// let machine = corecast_model::synthetic("core:2").unwrap();
+    /// let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let options = Options { learn: true, ..Options::default() };
+    /// let learned = Team::with_options(plans, &options)?.run(|member| {
+    ///     let mut data = [1_u64; 512];
+    ///     for _ in 0..200 {
+    ///         member.allreduce(&mut data, u64::max).unwrap();
+    ///     }
+    ///     member.learned().to_vec()
+    /// });
+    /// assert_eq!(learned[0], learned[1]);
+    /// assert_eq!((learned[0].len(), learned[0][0].up_to), (1, 4096));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn learned(&self) -> &[Learned] {
+        self.context.learned()
     }
 
     /// Cancels every operation of the team from this member's next one on: a member that is in such an

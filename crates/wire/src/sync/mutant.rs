@@ -141,6 +141,8 @@ pub enum Mutant {
     OtherLinesUnseen,
     /// A mark of a process that runs another program is not looked at.
     MarkUnseen,
+    /// Ranks that learn conclude from their own times.
+    LearnsAlone,
 }
 
 #[cfg(not(corecast_simulated))]

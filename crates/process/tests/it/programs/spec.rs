@@ -27,7 +27,10 @@ impl Spec {
             WaitConfig::OVERSUBSCRIBED,
             WaitConfig::PARK,
         ];
+        // Apart, so that what else is drawn is as it was before teams could learn.
+        let learn = fastrand::Rng::with_seed(rng.get_seed() ^ 0x1ea4).u32(..4) == 0;
         let options = Options {
+            learn,
             wait_config: (rng.u32(..4) == 0).then(|| wait_configs[rng.usize(..3)]),
             parallelism: (rng.u32(..4) == 0).then(|| rng.usize(1..=n)),
             backend: Backend::ALL[rng.usize(..2)],
