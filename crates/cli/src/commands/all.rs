@@ -1,9 +1,9 @@
 //! `corecast` without a command: measures this machine, plans, races the best plans of each
-//! operation, barriers also against peers, and saves costs and winners.
+//! operation, barriers also against peers, tunes all other operations, and saves costs and winners.
 
 use std::fmt::Write;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use corecast::choose::{Preferences, Races, choose_all};
@@ -21,8 +21,10 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use super::bench::extent;
+use super::tune::{self, BriefTunings};
 use crate::options::Global;
 use crate::planning::PlanReport;
+use crate::source::Source;
 use crate::{failure, interrupt, output, progress};
 use corecast_doctor::limits;
 use corecast_draw::machine;
@@ -34,6 +36,12 @@ use corecast_plan::Members;
 use corecast_plan::record::raced;
 use corecast_tune::contest::{Contest, NO_PEERS, Race, Timed, planned};
 use corecast_tune::measure;
+
+/// Time for everything but what comes before and after the measurements.
+const LIMIT: Duration = Duration::from_secs(55);
+
+/// Time for the tuning with `--quick`, and at least.
+const TUNE_QUICK: Duration = Duration::from_secs(5);
 
 /// Time for the measurement: together with the races the command stays under a minute.
 const PROBE_LIMIT: Duration = Duration::from_secs(25);
@@ -63,10 +71,17 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
             "without a command corecast measures this machine: use topo, plan or explain for {machine:?}"
         );
     }
+    let begin = Instant::now();
     let here = corecast_machine::discover();
     let machine = &here.machine;
     let mut notes = limits::sentences(&here);
     let (file, basis, measurement) = measure(machine, quick, &mut notes)?;
+    let source = Source {
+        file: file.clone(),
+        costs: basis,
+        here: None,
+        notes: Vec::new(),
+    };
     let team = Members::new(&file, file.threads().to_vec())?;
     let mut chosen = by_model(&team)?;
     let mut races = Vec::new();
@@ -88,7 +103,18 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
         let saved = Store::standard().save_profile(machine, &profile);
         notes.push(output::kept("profile ", saved));
     }
+    let mut tunings = None;
+    if !races.is_empty() && !interrupt::happened() {
+        let time = match quick {
+            true => TUNE_QUICK,
+            false => LIMIT.saturating_sub(begin.elapsed()).max(TUNE_QUICK),
+        };
+        let found = tune::brief(&source, time)?;
+        notes.extend(found.notes.iter().cloned());
+        tunings = Some(found);
+    }
     let found = Found {
+        tunings: tunings.as_ref(),
         machine,
         file: &file,
         basis,
@@ -267,12 +293,13 @@ struct Found<'a> {
     team: &'a Members,
     chosen: &'a [Timed],
     races: &'a [Race],
+    tunings: Option<&'a BriefTunings>,
     notes: &'a [String],
 }
 
 /// The output of `--json`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct Report<'a, T> {
     schema: u32,
     machine: &'a Machine,
     costs: CostBasis,
@@ -282,6 +309,8 @@ struct Report<'a> {
     receive: Vec<&'a [f64]>,
     plans: Vec<PlanReport<'a>>,
     races: Vec<RaceReport>,
+    /// The teams that were tuned, as in `corecast tune --json`.
+    tunings: Vec<T>,
     notes: &'a [String],
 }
 
@@ -294,7 +323,7 @@ struct RaceReport {
 }
 
 impl Found<'_> {
-    fn report(&self) -> Report<'_> {
+    fn report(&self) -> Report<'_, impl Serialize> {
         let costs = self.file.costs();
         Report {
             schema: 1,
@@ -317,6 +346,7 @@ impl Found<'_> {
                     comparison: race.comparison.report(),
                 })
                 .collect(),
+            tunings: self.tunings.map_or_else(Vec::new, BriefTunings::report),
             notes: self.notes,
         }
     }
@@ -343,6 +373,9 @@ impl Found<'_> {
             for timed in self.chosen {
                 let _ = writeln!(out, "{}", self.choice(&timed.plan));
             }
+        }
+        if let Some(tunings) = self.tunings {
+            let _ = write!(out, "\n{}", tunings.text());
         }
         out.push('\n');
         for note in self

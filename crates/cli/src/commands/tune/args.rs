@@ -75,6 +75,27 @@ pub(crate) struct TuneArgs {
     pub(super) no_save: bool,
 }
 
+impl Default for TuneArgs {
+    /// The arguments of a command line that names none.
+    fn default() -> Self {
+        Self {
+            op: Vec::new(),
+            size: None,
+            ranks: Vec::new(),
+            threads: None,
+            unpinned: false,
+            pinned: false,
+            processes: false,
+            sync: Sync::Strict,
+            budget: BUDGET.as_secs_f64(),
+            most: TuneRequest::default().most,
+            dry_run: false,
+            check: false,
+            no_save: false,
+        }
+    }
+}
+
 /// Largest block in bytes.
 const SIZE_MAX: usize = 1 << 28;
 

@@ -3,6 +3,7 @@
 //! The tuner is in `corecast_tune` and described in docs/tuning.md; this module has the arguments and the output.
 
 mod args;
+mod brief;
 mod course;
 mod dry;
 mod report;
@@ -14,6 +15,7 @@ use anyhow::{Result, bail};
 use corecast_tune::tuner::TuneRequest;
 
 pub(crate) use args::{TuneArgs, chosen};
+pub(crate) use brief::{BriefTunings, brief};
 
 use crate::options::Global;
 use crate::{failure, interrupt, source};

@@ -29,7 +29,7 @@ struct Report<'a> {
 }
 
 #[derive(Serialize)]
-struct Team<'a> {
+pub(super) struct Team<'a> {
     threads: &'a [u32],
     pinned: bool,
     mode: &'static str,
@@ -76,7 +76,8 @@ pub(super) fn show(
     output::print(&texts.join("\n"))
 }
 
-fn team(tuning: &Tuning) -> Team<'_> {
+/// One tuned team, as `--json` has it.
+pub(super) fn team(tuning: &Tuning) -> Team<'_> {
     Team {
         threads: &tuning.planned.rank_pus,
         pinned: tuning.pinned,
@@ -94,6 +95,24 @@ fn team(tuning: &Tuning) -> Team<'_> {
         notes: &tuning.outcome.notes,
         saved: tuning.saved.as_deref(),
     }
+}
+
+/// One tuned team: a line for each operation.
+pub(super) fn brief(tuning: &Tuning) -> String {
+    let head = format!(
+        "tuned for {}, {:.0} s",
+        tuning.mode,
+        tuning.took.as_secs_f64()
+    );
+    let mut text = format!("{}\n", head.bold());
+    let operations = tuning.outcome.operations.iter();
+    for tuned in operations {
+        let _ = writeln!(text, "{:14} {}", tuned.operation, ranges_of(tuned));
+    }
+    if let Some(saved) = &tuning.saved {
+        let _ = writeln!(text, "{}", saved.dimmed());
+    }
+    text
 }
 
 /// A size in the largest unit that divides it.
@@ -163,8 +182,8 @@ fn text(tuning: &Tuning, request: &TuneRequest, verbose: bool) -> String {
     text
 }
 
-/// The ranges of an operation, and the races of those sizes at which the built-in choice lost, or of all if `verbose`.
-fn operation(text: &mut String, tuned: &Tuned, verbose: bool) {
+/// The algorithm of each range of lengths.
+fn ranges_of(tuned: &Tuned) -> String {
     let range = |at: usize| {
         let range = &tuned.ranges[at];
         let algorithm = name(range.algorithm);
@@ -175,7 +194,12 @@ fn operation(text: &mut String, tuned: &Tuned, verbose: bool) {
         }
     };
     let all: Vec<String> = (0..tuned.ranges.len()).map(range).collect();
-    let _ = writeln!(text, "{}: {}", tuned.operation, all.join(", ").bold());
+    all.join(", ")
+}
+
+/// The ranges of an operation, and the races of those sizes at which the built-in choice lost, or of all if `verbose`.
+fn operation(text: &mut String, tuned: &Tuned, verbose: bool) {
+    let _ = writeln!(text, "{}: {}", tuned.operation, ranges_of(tuned).bold());
     for point in &tuned.points {
         if !verbose && point.algorithm().is_none() {
             continue;
