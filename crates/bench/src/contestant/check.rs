@@ -34,7 +34,7 @@ pub(super) fn verify(
     Ok(())
 }
 
-/// The algorithm that this rank runs with this root.
+/// The algorithm that this rank runs next with this root.
 fn algorithm(own: &ContestantRank<'_>, root: usize) -> &'static str {
     let exercise = &own.contestant.exercise;
     let (collective, bytes) = (exercise.collective, exercise.bytes);
@@ -49,13 +49,10 @@ fn held<'a, R>(
 ) -> R {
     #[cfg(debug_assertions)]
     {
+        let said = algorithm(own, root);
         let (result, ran) = record::recorded(|| call(own));
         if let Some((_, ran)) = ran.first() {
-            assert_eq!(
-                *ran,
-                algorithm(own, root),
-                "another algorithm ran than the member says"
-            );
+            assert_eq!(*ran, said, "another algorithm ran than the member says");
         }
         result
     }

@@ -156,12 +156,15 @@ pub(crate) struct SizedRank {
     /// The blocks that this rank gives; `take` has those that it gets.
     give: Blocks,
     take: Blocks,
-    /// The algorithm that the last operation ran, where that is recorded.
-    #[cfg(debug_assertions)]
-    ran: Option<&'static str>,
 }
 
 impl SizedRank {
+    /// The algorithm of the next call, as the member says. Where debug assertions record what runs, both must be the same.
+    fn said(&self) -> &'static str {
+        let (task, member) = (self.task, &self.members[self.team]);
+        member.algorithm(task.operation, Task::ROOT, task.bytes, ELEMENT_BYTES)
+    }
+
     fn new(members: Vec<Member>) -> Self {
         Self {
             task: Task {
@@ -175,8 +178,6 @@ impl SizedRank {
             results: Vec::new(),
             give: Blocks::default(),
             take: Blocks::default(),
-            #[cfg(debug_assertions)]
-            ran: None,
         }
     }
 
@@ -224,8 +225,12 @@ impl Player for SizedRank {
     fn perform(&mut self, place: usize) -> Result<(), String> {
         #[cfg(debug_assertions)]
         {
+            let said = self.said();
             let (ended, ran) = record::recorded(|| self.call(place));
-            self.ran = ran.first().map(|ran| ran.1);
+            if let Some((_, ran)) = ran.first() {
+                let task = self.task;
+                assert_eq!(said, *ran, "{task}: the member says one, and another ran");
+            }
             ended
         }
         #[cfg(not(debug_assertions))]
@@ -236,15 +241,8 @@ impl Player for SizedRank {
         read(self.results.get(place).unwrap_or(&self.data[place]));
     }
 
-    /// What the member says. Where debug assertions record what ran, both must be the same.
     fn algorithm(&self) -> Option<&'static str> {
-        let (task, member) = (self.task, &self.members[self.team]);
-        let said = member.algorithm(task.operation, Task::ROOT, task.bytes, ELEMENT_BYTES);
-        #[cfg(debug_assertions)]
-        if let Some(ran) = self.ran {
-            assert_eq!(said, ran, "{task}: the member says one, and another ran");
-        }
-        Some(said)
+        Some(self.said())
     }
 
     fn turn(&mut self) {

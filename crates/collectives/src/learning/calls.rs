@@ -5,7 +5,7 @@ use super::race::Race;
 use crate::allreduce;
 use crate::combine::On;
 use crate::context::OpContext;
-use crate::registry::{Need, Registered, Request, Selection};
+use crate::registry::{Need, Registered, Request, Selection, TeamTraits};
 use corecast_wire::Fabric;
 use corecast_wire::sync::mutated;
 
@@ -25,16 +25,9 @@ fn run_turn<F: Fabric, A: Registered>(
             _ => Class::Racing(Box::new(Race::new(contenders))),
         };
     }
-    let turn = match &learner.classes[at] {
-        Class::Racing(race) => race.next(),
-        Class::Known(winner) => *winner,
-        Class::New => unreachable!("it has just begun"),
-    };
-    let algorithm = A::ALL[usize::from(turn)];
-    // Another root or operator may need another algorithm.
-    if !algorithm.entry().serves(request, context.traits()) {
+    let Some(algorithm) = turn::<A>(learner, request, context.traits()) else {
         return run(context, usual.into());
-    }
+    };
     let Class::Racing(race) = &mut learner.classes[at] else {
         return run(context, algorithm.into());
     };
@@ -65,6 +58,22 @@ fn run_turn<F: Fabric, A: Registered>(
         classes => context.no_choice_for_short(A::COLLECTIVE, longest(classes - 1)),
     }
     Ok(())
+}
+
+/// The algorithm of the next call; `None` for the usual one where nothing was called before, and where another root or
+/// operator needs another algorithm than the one whose turn it is.
+fn turn<A: Registered>(learner: &Learner, request: &Request, traits: &TeamTraits) -> Option<A> {
+    let (_, at) = Learner::class_of(A::COLLECTIVE, request.bytes);
+    let turn = match &learner.classes[at] {
+        Class::New => return None,
+        Class::Racing(race) => race.next(),
+        Class::Known(winner) => *winner,
+    };
+    let algorithm = A::ALL[usize::from(turn)];
+    algorithm
+        .entry()
+        .serves(request, traits)
+        .then_some(algorithm)
 }
 
 /// The place of an algorithm among all of its operation.
@@ -123,6 +132,19 @@ impl<F: Fabric> OpContext<F> {
         self.learner
             .as_ref()
             .map_or(&[], |learner| learner.learned())
+    }
+
+    /// The algorithm that the next call runs: the one that was chosen, or, where the team learns and none was asked for, the one
+    /// whose turn it is.
+    pub fn next<A: Registered>(
+        &self,
+        asked: Option<Selection<A>>,
+        chosen: Selection<A>,
+        request: &Request,
+    ) -> Selection<A> {
+        let learner = self.learner.as_ref().filter(|_| asked.is_none());
+        let turn = learner.and_then(|learner| turn::<A>(learner, request, self.traits()));
+        turn.map_or(chosen, Selection::from)
     }
 
     /// Runs an operation by the algorithm that was chosen, or, where the team learns and none was asked for, by the one

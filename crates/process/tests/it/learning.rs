@@ -60,6 +60,10 @@ fn play(member: &mut Member, len: usize) -> Result<(), Failure> {
 fn learned(n: usize, len: usize, options: Options) -> Vec<Learned> {
     let all = team(n, options).run(|member| {
         play(member, len).unwrap();
+        for one in member.learned() {
+            let bytes = 8 * len;
+            assert_eq!(member.algorithm(one.collective, 0, bytes, 8), one.algorithm);
+        }
         member.learned().to_vec()
     });
     assert!(all.iter().all(|one| *one == all[0]), "{all:?}");

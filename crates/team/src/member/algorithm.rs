@@ -8,8 +8,8 @@ use corecast_collectives::{
 };
 
 impl Member {
-    /// The name of the algorithm that this member runs for a call: the one that the team was asked for, if it can run
-    /// that, else the built-in choice. An algorithm that was asked for with a size has it in its name.
+    /// The name of the algorithm that this member runs for its next call of an operation: the one that the team was asked for,
+    /// if it can run that, else the one that it has [learned](Self::learned) or races now, else the built-in choice. An algorithm that was asked for with a size has it in its name.
     ///
     /// `bytes` are those of a block, as in [`Algorithms`](crate::Algorithms), `element` those of an element, at least 1,
     /// and `root` is the rank where the operation starts or ends. A reduction is one whose operator does not need the
@@ -54,9 +54,11 @@ impl Member {
             ..Request::of_parts(element)
         };
         macro_rules! of_blocks {
-            ($operation:ident) => {
-                $operation::choose(asked.$operation.at(bytes), &request, traits).name()
-            };
+            ($operation:ident) => {{
+                let asked = asked.$operation.at(bytes);
+                let chosen = $operation::choose(asked, &request, traits);
+                self.context.next(asked, chosen, &request).name()
+            }};
         }
         // Parts of different lengths go in one algorithm at all lengths, which is not cut into segments of a size.
         macro_rules! of_parts {
