@@ -12,7 +12,8 @@
 //! collectives and [`copies`] for those of any size.
 //!
 //! A one-way message cannot be faster than half of a [`RoundTrip`], and a
-//! barrier of two ranks cannot be faster than a [`MutualExchange`], whose words lie in two lines or in one. The spin
+//! barrier of two ranks cannot be faster than a [`MutualExchange`], whose words lie in two lines or in one; nor can an
+//! allreduction of one word, with the words' values beside them. The spin
 //! loops come with and without the CPU's pause hint, because which is faster
 //! depends on the machine: race both, and [`Comparison::fastest`] of
 //! [`Role::Floor`] is the floor. A [`Swap`] can be faster than both where two ranks share one line,
@@ -22,29 +23,27 @@
 
 mod await_number;
 mod copies;
+mod exchange;
+mod exchange_line;
 mod lines;
 mod stream;
 mod swap;
 
 pub use copies::copies;
+pub use exchange::exchange;
+pub use exchange_line::PLACES;
 pub use lines::lines;
 pub use stream::LineStream;
 pub use swap::Swap;
 
-use crate::engine::{Engine, Flaw, Ledger, Member, Role};
+use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
 use crate::race::Entrant;
-use await_number::await_number;
+use await_number::{await_number, take_number};
 use corecast_wire::Line;
+use exchange_line::{ExchangeLine, exchange_places, give, take};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use await_number::await_turn;
-
-/// How many places a floor's pair of lines may lie in; each batch takes the next one.
-///
-/// The distance to the cache slice that a line's address falls to changes a transfer by up to
-/// 20 % (97 to 118 ns one way for two pairs of one run; 2-core KVM guest, Xeon at 2.5 GHz,
-/// November 2026). With one pair alone, the floor would depend on luck.
-pub const PLACES: usize = 64;
 
 /// The pairs of lines of a floor.
 type LinePairs = Box<[[Line<AtomicU64>; 2]; PLACES]>;
@@ -54,21 +53,21 @@ fn places() -> LinePairs {
 }
 
 /// All loops that are floors of a barrier of two ranks.
-pub fn barrier_floors<'a>() -> [Entrant<'a>; 4] {
-    let [spin, pause] = mutual_exchanges();
-    [
-        spin,
-        pause,
-        Entrant::threads(MutualExchange::<false>::new(Words::InOneLine)),
-        Entrant::threads(MutualExchange::<true>::new(Words::InOneLine)),
-    ]
-}
-
-/// Both loops that are floors of two messages that cross.
-pub fn mutual_exchanges<'a>() -> [Entrant<'a>; 2] {
+pub fn barrier_floors<'a>() -> [Entrant<'a>; 5] {
     [
         Entrant::threads(MutualExchange::<false>::new(Words::InTwoLines)),
         Entrant::threads(MutualExchange::<true>::new(Words::InTwoLines)),
+        Entrant::threads(MutualExchange::<false>::new(Words::InOneLine)),
+        Entrant::threads(MutualExchange::<true>::new(Words::InOneLine)),
+        Entrant::threads(MutualExchange::<true>::new(Words::InOneLine).taking()),
+    ]
+}
+
+/// All loops that are floors of two messages of one word that cross.
+pub fn value_exchanges<'a>() -> [Entrant<'a>; 2] {
+    [
+        Entrant::threads(MutualExchange::<false>::new(Words::WithValues)),
+        Entrant::threads(MutualExchange::<true>::new(Words::WithValues)),
     ]
 }
 
@@ -193,6 +192,8 @@ pub enum Words {
     InTwoLines,
     /// Both in one line: a rank that takes the line to write its word gets the other's too.
     InOneLine,
+    /// Both in one line, each with a value that the other rank needs: an allreduction of one word.
+    WithValues,
 }
 
 /// Each rank writes its own word and waits for the other's: the least that a
@@ -200,12 +201,15 @@ pub enum Words {
 ///
 /// # Cost
 ///
-/// In two lines one transfer and one invalidation each way, in parallel; in one line two transfers.
+/// In two lines one transfer and one invalidation each way, in parallel; in one line two transfers, or one if ranks
+/// that poll take the line.
 #[derive(Debug)]
 pub struct MutualExchange<const PAUSE: bool> {
     places: LinePairs,
-    pairs: Box<[Line<[AtomicU64; 2]>; PLACES]>,
+    pairs: Box<[ExchangeLine; PLACES]>,
     words: Words,
+    /// Whether a rank that polls takes the line to write it.
+    takes: bool,
 }
 
 impl<const PAUSE: bool> MutualExchange<PAUSE> {
@@ -213,8 +217,17 @@ impl<const PAUSE: bool> MutualExchange<PAUSE> {
     pub fn new(words: Words) -> Self {
         Self {
             places: places(),
-            pairs: Box::new(std::array::from_fn(|_| Default::default())),
+            pairs: exchange_places(),
             words,
+            takes: false,
+        }
+    }
+
+    /// A rank that polls takes the line to write it, as it will write its own word there next.
+    pub fn taking(self) -> Self {
+        Self {
+            takes: true,
+            ..self
         }
     }
 }
@@ -225,10 +238,14 @@ impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
     }
 
     fn setting(&self) -> String {
-        let spins = spin_setting::<PAUSE>();
+        let spins = match self.takes {
+            true => "polls by taking the line".to_owned(),
+            false => spin_setting::<PAUSE>(),
+        };
         match self.words {
             Words::InTwoLines => spins,
             Words::InOneLine => format!("both words in one line, {spins}"),
+            Words::WithValues => format!("words and values in one line, {spins}"),
         }
     }
 
@@ -246,6 +263,7 @@ impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
             rank,
             passed: 0,
             place: 0,
+            sum: 0,
         })
     }
 }
@@ -255,6 +273,32 @@ struct MutualExchangeMember<'a, const PAUSE: bool> {
     rank: usize,
     passed: u64,
     place: usize,
+    /// With values: those of both ranks together.
+    sum: u64,
+}
+
+impl<const PAUSE: bool> MutualExchangeMember<'_, PAUSE> {
+    #[inline(always)]
+    fn wait(&self, word: &AtomicU64, number: u64) {
+        match self.exchange.takes {
+            true => take_number(word, number),
+            false => await_number::<PAUSE>(word, number),
+        }
+    }
+
+    /// Each rank gives the number of the operation and its own.
+    fn run_with_values(&mut self, operations: u64) {
+        let line = &self.exchange.pairs[self.place];
+        let (rank, peer, start) = (self.rank, 1 - self.rank, self.passed);
+        let (end, mut sum) = (start + operations, self.sum);
+        for number in start + 1..=end {
+            let own = number + rank as u64;
+            give(line, rank, number, own);
+            self.wait(&line.0[peer], number);
+            sum = sum.wrapping_add(own + take(line, peer, number));
+        }
+        (self.passed, self.sum) = (end, sum);
+    }
 }
 
 impl<const PAUSE: bool> Member for MutualExchangeMember<'_, PAUSE> {
@@ -263,21 +307,37 @@ impl<const PAUSE: bool> Member for MutualExchangeMember<'_, PAUSE> {
             &self.exchange.places[self.place],
             &self.exchange.pairs[self.place].0,
         );
-        let [mine, theirs] = [self.rank, 1 - self.rank].map(|rank| match self.exchange.words {
-            Words::InTwoLines => &lines[rank].0,
-            Words::InOneLine => &pair[rank],
-        });
+        let [mine, theirs] = match self.exchange.words {
+            Words::InTwoLines => [self.rank, 1 - self.rank].map(|rank| &lines[rank].0),
+            Words::InOneLine => [self.rank, 1 - self.rank].map(|rank| &pair[rank]),
+            Words::WithValues => return self.run_with_values(operations),
+        };
         let (start, end) = (self.passed, self.passed + operations);
         // Release pairs with the Acquire of the other rank, as in any barrier.
         for number in start + 1..=end {
             mine.store(number, Ordering::Release);
-            await_number::<PAUSE>(theirs, number);
+            self.wait(theirs, number);
         }
         self.passed = end;
     }
 
     fn turn(&mut self) {
         self.place = (self.place + 1) % PLACES;
+    }
+
+    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        verify_barrier(rank, ledger, &mut |operations| self.run(operations))?;
+        let expected = match self.exchange.words {
+            Words::InTwoLines | Words::InOneLine => 0,
+            Words::WithValues => self.passed * (self.passed + 2),
+        };
+        match self.sum == expected {
+            true => Ok(()),
+            false => Err(Flaw::WrongResult(format!(
+                "the values of {} exchanges come to {}, not {expected}",
+                self.passed, self.sum
+            ))),
+        }
     }
 }
 

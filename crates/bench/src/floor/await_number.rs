@@ -14,6 +14,22 @@ pub(super) fn await_number<const PAUSE: bool>(line: &AtomicU64, number: u64) {
     }
 }
 
+/// [`await_number`] that takes the line to write it, for a rank that writes another word of the line next: a copy to read
+/// would cost a second transfer then.
+#[inline(always)]
+pub(super) fn take_number(line: &AtomicU64, number: u64) {
+    while line.load(Ordering::Acquire) < number {
+        hint::spin_loop();
+        claim(line);
+    }
+}
+
+/// Asks for a line to write it.
+#[inline(always)]
+pub(super) fn claim(line: &AtomicU64) {
+    corecast_wire::arch::claim(std::ptr::from_ref(line).cast());
+}
+
 /// Waits for `number` or more. If ranks are `oversubscribed`, it yields the PU to other ranks.
 #[inline(always)]
 pub(crate) fn await_turn(line: &AtomicU64, number: u64, oversubscribed: bool) {

@@ -4,6 +4,7 @@
 //! there. The number is written last and read first, so no reader takes old words for new ones.
 
 use super::await_number::await_turn;
+use super::exchange::exchange;
 use crate::engine::Role;
 use crate::race::Entrant;
 use crate::sized::{Conditions, ELEMENT_BYTES, Library, Player, Task, Trial};
@@ -13,8 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Words beside the number.
 const WORDS: usize = 7;
 
-/// The floor of `task`, if a line holds a block and no rank gets more than one block from another.
-pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entrant<'a>> {
+/// The floors of `task`, if a line holds a block and no rank gets more than one block from another; with an
+/// [`exchange`](super::exchange) of the two ranks where that is one.
+pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<'a>> {
     let conditions = conditions.into();
     let fits = task.bytes <= WORDS * ELEMENT_BYTES;
     let simple = matches!(
@@ -26,13 +28,14 @@ pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entran
             | Collective::Allgather
             | Collective::Scan
     );
-    (fits && simple).then(|| {
+    let line = (fits && simple).then(|| {
         Entrant::threads(Trial::new(
             LineBroadcast::new(task, conditions.oversubscribed),
             task,
             conditions,
         ))
-    })
+    });
+    line.into_iter().chain(exchange(task, conditions)).collect()
 }
 
 /// A cache line with data and an empty one, since x86 prefetchers fetch lines in pairs.

@@ -344,6 +344,7 @@ fn floors_are_sound() {
     }
     let entrants: Vec<Entrant<'_>> = floor::barrier_floors()
         .into_iter()
+        .chain(floor::value_exchanges())
         .chain(floor::round_trips())
         .chain([2, 64].map(floor::LineStream::new).map(Entrant::threads))
         .collect();

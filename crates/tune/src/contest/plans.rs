@@ -258,7 +258,7 @@ impl<'a> Contest<'a> {
         if self.ranks() == 2 && !self.oversubscribed() && self.fits_line(collective) {
             entrants.extend(match collective {
                 Collective::Barrier => Vec::from(floor::barrier_floors()),
-                Collective::Allreduce => Vec::from(floor::mutual_exchanges()),
+                Collective::Allreduce => Vec::from(floor::value_exchanges()),
                 _ => Vec::from(floor::round_trips()),
             });
         }
