@@ -3,13 +3,13 @@
 
 pub use crate::layout::RankSchedule;
 
-use crate::broadcast;
 use crate::combine::Combine;
 use crate::learning::learner::Learner;
 use crate::pipeline::PipelineSegments;
 use crate::plans::MESH_RANKS_MAX;
 use crate::preferences::Algorithms;
 use crate::registry::{Request, TeamTraits};
+use crate::{broadcast, scan};
 use corecast_model::Collective;
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::ops::Range;
@@ -44,15 +44,22 @@ pub(crate) struct Short {
     pub(crate) broadcast: usize,
     pub(crate) reduce: usize,
     pub(crate) allreduce: usize,
+    /// Scans by [`chain`](crate::scan::chain).
+    pub(crate) scan: usize,
 }
 
 impl Short {
-    fn of(asked: &Algorithms, message_bytes: usize) -> Self {
-        let short = |free: usize| free.min(message_bytes + 1);
+    /// `most` are the bytes of the longest data that go in messages without a choice.
+    fn of(asked: &Algorithms, traits: &TeamTraits, most: usize) -> Self {
+        let short = |free: usize| free.min(most + 1);
         Self {
             broadcast: short(asked.broadcast.free()),
             reduce: short(asked.reduce.free()),
             allreduce: short(asked.allreduce.free()),
+            scan: match scan::is_chain(traits) {
+                true => short(asked.scan.free()),
+                false => 0,
+            },
         }
     }
 }
@@ -107,7 +114,7 @@ impl<F: Fabric> OpContext<F> {
         };
         let published = broadcast::published(&traits);
         let published = published.start..published.end.min(schedule.asked.broadcast.free());
-        let short = Short::of(&schedule.asked, message_bytes);
+        let short = Short::of(&schedule.asked, &traits, message_bytes);
         let scratch_words = (bytes + 2 * message_bytes.next_multiple_of(ALIGN_MAX)) / ALIGN_MAX + 1;
         Self {
             publish_bytes,
@@ -131,11 +138,16 @@ impl<F: Fabric> OpContext<F> {
 
     /// From now on data of an operation of up to `most` bytes, if they fit a message, go in messages without a choice.
     pub(crate) fn no_choice_for_short(&mut self, collective: Collective, most: usize) {
-        let short = Short::of(&self.schedule.asked, self.message_bytes.min(most));
+        let short = Short::of(
+            &self.schedule.asked,
+            &self.traits,
+            self.message_bytes.min(most),
+        );
         match collective {
             Collective::Broadcast => self.short.broadcast = short.broadcast,
             Collective::Reduce => self.short.reduce = short.reduce,
             Collective::Allreduce => self.short.allreduce = short.allreduce,
+            Collective::Scan => self.short.scan = short.scan,
             // The others choose at every length.
             _ => {}
         }

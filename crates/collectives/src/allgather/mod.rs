@@ -113,6 +113,16 @@ fn run_direct<F: Fabric>(
     // Two messages of 8 KiB take 0.9 of the time of a loan (2 processes on two cores).
     let protocol = TransferProtocol::one_way(context.message_bytes, element_size);
     let len = send.len();
+    let (fabric, longest) = (&mut context.fabric, context.message_bytes);
+    if fabric.size() == 2 {
+        let (rank, peer) = (fabric.rank(), 1 - fabric.rank());
+        // What is sent and not lent needs no window, which takes a third of the time of a short exchange.
+        if len.max(part(peer).len()) <= longest {
+            fabric.send(peer, send)?;
+            recv[part(rank)].copy_from_slice(send);
+            return fabric.receive(peer, &mut recv[part(peer)]);
+        }
+    }
     context
         .fabric
         .with_window_to_read(send, element_size, |fabric, send| {

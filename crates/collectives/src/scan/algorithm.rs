@@ -30,9 +30,15 @@ pub fn choose(
 /// The algorithm by length where none was asked for.
 #[inline]
 fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
-    let short = request.bytes <= traits.message_bytes && traits.ranks > 2;
-    match short && !traits.deterministic {
+    let short = request.bytes <= traits.message_bytes;
+    match short && !is_chain(traits) {
         true => Algorithm::Doubling,
         false => Algorithm::Chain,
     }
+}
+
+/// Whether short scans, too, go along the ranks.
+#[inline]
+pub(crate) fn is_chain(traits: &TeamTraits) -> bool {
+    traits.ranks <= 2 || traits.deterministic
 }

@@ -70,3 +70,45 @@ pub fn chain<F: Fabric>(
     }
     fabric.flush()
 }
+
+/// What [`chain`] does, for data that fit one message. Buffers: a sum and a message, each as long as `data`.
+///
+/// # Errors
+///
+/// Returns the first error of the fabric.
+///
+/// # Cost
+///
+/// n − 1 messages, one after another; a member that only sends waits for nobody.
+#[inline(always)]
+pub fn chain_message<F: Fabric>(
+    fabric: &mut F,
+    data: &mut [u8],
+    (sum, incoming): (&mut [u8], &mut [u8]),
+    upto: Upto,
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let (rank, after) = (fabric.rank(), fabric.rank() + 1);
+    let is_last = after == fabric.size();
+    let mut passed_on = &*data;
+    if rank > 0 {
+        fabric.receive(rank - 1, incoming)?;
+        match upto {
+            Upto::Own => combine.combine_left(data, incoming),
+            Upto::Before => {
+                if !is_last {
+                    combine.combine_into(sum, incoming, data);
+                }
+                data.copy_from_slice(incoming);
+            }
+        }
+        passed_on = match upto {
+            Upto::Own => data,
+            Upto::Before => sum,
+        };
+    }
+    match is_last {
+        true => Ok(()),
+        false => fabric.send(after, passed_on),
+    }
+}

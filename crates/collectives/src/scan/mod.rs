@@ -5,8 +5,9 @@ mod chain;
 mod doubling;
 mod upto;
 
+pub(crate) use algorithm::is_chain;
 pub use algorithm::{Algorithm, choose};
-pub use chain::chain;
+pub use chain::{chain, chain_message};
 pub use doubling::doubling;
 pub use upto::Upto;
 
@@ -29,6 +30,12 @@ pub fn start<F: Fabric>(
     upto: Upto,
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
+    // For lengths at which no algorithm was asked for, this is what `choose` returns, without the time that it
+    // takes.
+    if data.len() < context.short.scan {
+        record::ran(Algorithm::Chain.into());
+        return run_message(context, data, upto, combine);
+    }
     let asked = context.schedule.asked.scan.at(data.len());
     let request = context.reduction(data.len(), combine);
     let chosen = choose(asked, &request, context.traits());
@@ -57,6 +64,9 @@ pub fn run<F: Fabric>(
     let bytes = selection.size_or_built_in(context.fabric.size());
     let pipeline = PipelineSegments::Fixed(bytes);
     let room = pipeline.bytes(len, element_size).min(len);
+    if selection.algorithm == Algorithm::Chain && len <= context.message_bytes {
+        return run_message(context, data, upto, combine);
+    }
     let (fabric, _, incoming, scratch) = context.rooms(2 * room);
     if selection.algorithm == Algorithm::Doubling {
         let (first, second) = scratch.split_at_mut(room);
@@ -76,4 +86,16 @@ pub fn run<F: Fabric>(
             chain(fabric, buffers, len, pipeline, upto, combine, protocol)
         })
     })
+}
+
+/// Passes on data that fit one message along the ranks.
+#[inline(always)]
+fn run_message<F: Fabric>(
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    upto: Upto,
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let (fabric, _, sum, incoming) = context.for_messages(data.len());
+    chain_message(fabric, data, (sum, incoming), upto, combine)
 }
