@@ -18,11 +18,14 @@ use crate::failure;
 /// The first signal that asked this process to end.
 static INTERRUPTED: OnceLock<i32> = OnceLock::new();
 
-/// Time that a command has for its end after the first signal. What is under way is a batch of a race, one pair, or a
-/// phase of a search, and looks many times a second whether it shall end; only where it hangs does this matter. A shorter
-/// time would cost results: peers of a race are asked to end before they are shown, and a busy machine may let an MPI
-/// take seconds for that.
-const LAST: Duration = Duration::from_secs(10);
+/// Time in which a command ends after the first signal: what is under way looks many times a second whether it shall. One
+/// that has not says why, since only the user knows whether its results are worth the wait.
+const PROMISED: Duration = Duration::from_secs(1);
+
+/// Time after the first signal at which a command is stopped without its results. Where a machine is busy with other things,
+/// ranks of a race that take turns on a core need seconds for the batch or the check that they are in, and none of them can
+/// leave it alone. Containers are killed 10 s after the signal, and what is left then is not cleaned up.
+const LAST: Duration = Duration::from_secs(5);
 
 /// Begins to listen: the first signal is remembered, and the second one ends the process.
 pub(crate) fn listen() {
@@ -39,7 +42,12 @@ pub(crate) fn listen() {
                 }
                 ending::ask();
                 std::thread::spawn(move || {
-                    std::thread::sleep(LAST);
+                    std::thread::sleep(PROMISED);
+                    failure::warn(&format!(
+                        "interrupted: what is under way ends first, within {:?}; a second signal stops it at once",
+                        LAST - PROMISED
+                    ));
+                    std::thread::sleep(LAST - PROMISED);
                     failure::warn(&format!(
                         "interrupted, and not at the end {LAST:?} later: stopped"
                     ));

@@ -99,10 +99,12 @@ fn main() -> ExitCode {
     };
     match run(&cli) {
         Ok(code) => code,
-        Err(error) => {
-            let code = failure::report(&error);
+        // What has failed may be for lack of time.
+        Err(error) if interrupt::happened() => {
+            let code = failure::report(&error.context("interrupted before there was a result"));
             interrupt::code().unwrap_or(code)
         }
+        Err(error) => failure::report(&error),
     }
 }
 

@@ -146,6 +146,9 @@ pub enum ProbeError {
 }
 
 impl ProbeError {
+    /// This process was asked to end amid one measurement.
+    pub(crate) const INTERRUPTED: Self = Self::Interrupted { done: 0, total: 1 };
+
     /// Whether the error lies in the machine and not in the request. Then a caller can use the
     /// built-in costs instead.
     #[must_use]

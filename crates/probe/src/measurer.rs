@@ -61,7 +61,8 @@ pub trait Measurer {
     ///
     /// # Errors
     ///
-    /// Anything that makes the measurement impossible or meaningless.
+    /// Anything that makes the measurement impossible or meaningless; [`ProbeError::Interrupted`] ends it with the pairs
+    /// before this one.
     fn measure(&mut self, from: &Pu, to: &Pu, limit: Duration) -> Result<PairCosts, ProbeError>;
 
     /// Returns notes for the user on the measurement, one sentence each.

@@ -101,7 +101,7 @@ pub fn pairwise_with(
     pairwise_until(config, machine, measurer, progress, ending::is_asked)
 }
 
-/// Measures until `stop` returns true, which is called before each pair.
+/// Measures until `stop` returns true, which is called before each pair. A measurer may end a pair by that as well.
 fn pairwise_until(
     config: &Config,
     machine: &Machine,
@@ -195,7 +195,10 @@ fn measure(
         if stop() {
             break;
         }
-        let costs = measurer.measure(&pus[i], &pus[j], pair_time)?;
+        let costs = match measurer.measure(&pus[i], &pus[j], pair_time) {
+            Err(ProbeError::Interrupted { .. }) => break,
+            costs => costs?,
+        };
         measured.insert((i, j), costs);
         progress(Progress::new(done + 1, total, start.elapsed(), pair_time));
     }

@@ -9,6 +9,7 @@ use corecast_model::{FileError, Machine, MachineFile};
 use corecast_plan::patterns;
 use corecast_probe::deep::{DeepConfig, Scope, deep};
 use corecast_probe::{Basis, Config, Measurement, ProbeError, pairwise};
+use corecast_wire::ending;
 use thiserror::Error;
 
 /// Why a machine could not be measured.
@@ -31,7 +32,8 @@ pub enum MeasureError {
 /// Number of hardware threads on which calls are measured: all are alike, but the host may be busy on one of them.
 const CALLERS: usize = 2;
 
-/// The machine file of a measurement, with the times of `operations` in a team of one rank.
+/// The machine file of a measurement, with the times of `operations` in a team of one rank; without these once this
+/// process was asked to end.
 ///
 /// # Errors
 ///
@@ -43,6 +45,9 @@ pub fn with_calls(
 ) -> Result<MachineFile, MeasureError> {
     let file = measurement.to_machine_file_on(basis);
     let file = file.map_err(MeasureError::Machine)?;
+    if ending::is_asked() {
+        return Ok(file);
+    }
     let mut messages = measurement.messages();
     let callers = file.threads().iter().take(CALLERS);
     let placements: Vec<CpuPlacement> = callers.map(|&pu| CpuPlacement::Pu(pu)).collect();

@@ -41,6 +41,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Time that processes have to end on their own, and again after a signal.
 const FAREWELL: Duration = Duration::from_secs(3);
 
+/// Time that they have after a signal where this process was asked to end, and shall show what it has. A race has up to three
+/// sessions.
+const FAREWELL_ASKED: Duration = Duration::from_millis(150);
+
 impl Running {
     /// Starts all ranks and waits until they have connected.
     pub(super) fn launch(launch: &Launch, limit: Duration) -> Result<Running, SessionError> {
@@ -157,14 +161,18 @@ impl Running {
 
 impl Drop for Running {
     /// Lets the processes end on their own, so that they remove what they have in /dev/shm. Those
-    /// that do not end are terminated by a signal, and those that ignore it are killed.
+    /// that do not end are terminated by a signal, and those that ignore it are killed. If this process was asked to end, the
+    /// signal comes at once, and nobody waits for those that take their time to obey: they get another one when it ends.
     fn drop(&mut self) {
+        let hurry = ending::is_asked();
         let starter = self.child.id() as i32;
         let mut pids = processes::descendants(starter);
         pids.extend(self.pids());
         self.ranks.clear();
-        if (self.sound && self.ends_within(FAREWELL)) || self.ends_on_signal() {
+        if (!hurry && self.sound && self.ends_within(FAREWELL)) || self.ends_on_signal(hurry) {
             pids.retain(|&pid| ours(pid, &self.folder));
+        } else if hurry {
+            return;
         } else {
             // The starter is not reaped yet, so its number has not passed to another process.
             processes::kill(&[starter]);
@@ -175,9 +183,9 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn ends_on_signal(&mut self) -> bool {
+    fn ends_on_signal(&mut self, hurry: bool) -> bool {
         processes::terminate(self.child.id() as i32);
-        self.ends_within(FAREWELL)
+        self.ends_within(if hurry { FAREWELL_ASKED } else { FAREWELL })
     }
 
     fn ends_within(&mut self, limit: Duration) -> bool {

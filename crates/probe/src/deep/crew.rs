@@ -13,7 +13,7 @@ use corecast_machine::pin_current;
 use corecast_model::Pu;
 use corecast_model::deep::Figure;
 use corecast_wire::microbench::LineBuffer;
-use corecast_wire::{Flag, LINE_BYTES, LineRef, Segment, arch};
+use corecast_wire::{Flag, LINE_BYTES, LineRef, Segment, arch, ending};
 
 use super::order::AREA_BYTES;
 use super::settle::Settle;
@@ -88,7 +88,8 @@ impl Mate<'_> {
         self.agree(true).map(|_| ())
     }
 
-    /// Returns when all threads have called it, with the `go` of rank 0.
+    /// Returns when all threads have called it, with the `go` of rank 0, which also looks whether this process was asked to
+    /// end.
     pub(super) fn agree(&mut self, go: bool) -> Result<bool, Stop> {
         self.round += 1;
         let word = 2 * self.round + u64::from(go);
@@ -98,6 +99,9 @@ impl Mate<'_> {
         }
         for other in 1..self.crew() {
             self.wait(other)?;
+        }
+        if ending::is_asked() {
+            return Err(ProbeError::INTERRUPTED.into());
         }
         self.shared.flags[0].raise(word);
         Ok(go)
@@ -196,6 +200,7 @@ impl Mate<'_> {
                     // An SMT sibling that is being timed needs the core more than this poll does.
                     arch::relax();
                 }
+                _ if ending::is_asked() => return Err(ProbeError::INTERRUPTED.into()),
                 _ => std::thread::yield_now(),
             }
         }
@@ -277,6 +282,7 @@ pub(super) fn run<T: Send>(
         }
     }
     match gone {
+        true if ending::is_asked() => Err(ProbeError::INTERRUPTED),
         true => Err(ProbeError::CrewBroken),
         false => Ok(found),
     }

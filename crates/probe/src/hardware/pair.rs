@@ -6,6 +6,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use corecast_model::Pu;
+use corecast_wire::ending;
 use corecast_wire::queue::{ReceiveError, SendError};
 
 use super::end::PairEnd;
@@ -108,6 +109,7 @@ pub(super) fn measure(
         match (led, joined(follower)) {
             (Ok((costs, a)), Ok(b)) => Ok((costs, a.into_iter().chain(b).collect())),
             (Err(Stop::Error(error)), _) | (_, Err(Stop::Error(error))) => Err(error),
+            _ if ending::is_asked() => Err(ProbeError::INTERRUPTED),
             _ => Err(broken),
         }
     })
@@ -130,6 +132,9 @@ impl PairEnd {
             let mut laps = WARM_UP_LAPS;
             loop {
                 let order = LapOrder { stage, laps };
+                if ending::is_asked() {
+                    return Err(ProbeError::INTERRUPTED.into());
+                }
                 orders.send(order).map_err(|_| Stop::OtherGone)?;
                 let samples = self.laps(config, order, &watch, PairRole::Leader)?;
                 // A follower that failed has already returned the reason.

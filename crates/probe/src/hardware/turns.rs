@@ -1,6 +1,6 @@
 //! Taking turns outside of the timed sections.
 
-use corecast_wire::{Flag, LineRef, arch};
+use corecast_wire::{Flag, LineRef, arch, ending};
 
 /// The value of a flag whose raiser has left.
 const LEFT: u64 = u64::MAX;
@@ -8,7 +8,7 @@ const LEFT: u64 = u64::MAX;
 /// Polls before the thread yields its CPU: about 100 µs, longer than any batch.
 const POLLS: u32 = 2_000;
 
-/// The other thread has left in the middle of a lap.
+/// The other thread has left in the middle of a lap, or takes long and this process was asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OtherLeft;
 
@@ -40,9 +40,9 @@ impl TurnFlags {
         self.theirs.raise(self.passed);
     }
 
-    /// Whether the other thread has left.
+    /// Whether the other thread has left, or shall: this process was asked to end.
     pub(super) fn is_alone(&self) -> bool {
-        self.mine.seq() == LEFT
+        self.mine.seq() == LEFT || ending::is_asked()
     }
 
     /// Waits until the other thread gives the turn once more.
@@ -59,6 +59,7 @@ impl TurnFlags {
                     // An SMT sibling that is being timed needs the core more than this poll does.
                     arch::relax();
                 }
+                _ if ending::is_asked() => return Err(OtherLeft),
                 _ => std::thread::yield_now(),
             }
         }

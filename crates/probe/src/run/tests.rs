@@ -10,6 +10,8 @@ struct Fake {
     asked: Vec<(u32, u32)>,
     /// The pair at which it fails.
     fails_at: Option<(u32, u32)>,
+    /// The number of pairs after which it is interrupted amid one.
+    interrupted_after: usize,
 }
 
 impl Fake {
@@ -18,6 +20,7 @@ impl Fake {
             machine: machine.clone(),
             asked: Vec::new(),
             fails_at: None,
+            interrupted_after: usize::MAX,
         }
     }
 }
@@ -49,6 +52,9 @@ fn truth(machine: &Machine, from: &Pu, to: &Pu) -> f64 {
 impl Measurer for Fake {
     fn measure(&mut self, from: &Pu, to: &Pu, _limit: Duration) -> Result<PairCosts, ProbeError> {
         let pair = (from.os_index, to.os_index);
+        if self.asked.len() == self.interrupted_after {
+            return Err(ProbeError::INTERRUPTED);
+        }
         self.asked.push(pair);
         if self.fails_at == Some(pair) {
             let (from, to) = pair;
@@ -226,7 +232,7 @@ fn receive_by_one_way_is_never_below_a_lone_receive() {
     assert_eq!(receive.ns, m.receive_alone.ns);
 }
 
-/// Stops after some pairs: what is missing is filled in once a pair of each class is known.
+/// Stops after some pairs, or amid the one after them: what is missing is filled in once a pair of each class is known.
 #[test]
 fn an_interrupted_measurement_is_filled_in_or_refused() {
     let machine = synthetic("package:2 core:2 pu:1")
@@ -237,7 +243,17 @@ fn an_interrupted_measurement_is_filled_in_or_refused() {
     let until = |most: usize| {
         let calls = std::cell::Cell::new(0);
         let stop = || calls.replace(calls.get() + 1) >= most;
-        pairwise_until(&config, &machine, &mut Fake::new(&machine), |_| (), stop)
+        let mut fake = Fake::new(&machine);
+        let before = pairwise_until(&config, &machine, &mut fake, |_| (), stop);
+        let mut fake = Fake::new(&machine);
+        fake.interrupted_after = most;
+        let amid = pairwise_until(&config, &machine, &mut fake, |_| (), || false);
+        let costs = |found: &Result<Measurement, ProbeError>| match found {
+            Ok(found) => Ok((found.one_way.ns.clone(), found.notes.clone())),
+            Err(error) => Err(error.to_string()),
+        };
+        assert_eq!(costs(&amid), costs(&before), "{most} pairs");
+        before
     };
     let whole = until(usize::MAX).unwrap();
     assert!(!whole.sampled);
