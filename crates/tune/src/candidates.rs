@@ -78,6 +78,9 @@ pub fn algorithms(operation: Collective) -> Vec<&'static str> {
 /// assert_eq!(next("chain:64K", 1 << 20), ["chain", "chain:128K"]);
 /// assert_eq!(next("chain", 32 << 10), ["chain:16K"]);
 /// assert!(next("messages", 1 << 20).is_empty());
+/// // Segments of the parts of all eight ranks together.
+/// let of_all = neighbours(Collective::Gather, "fixed:64K", 16 << 10, 8);
+/// assert_eq!(of_all, ["fixed", "fixed:128K"]);
 /// ```
 pub fn neighbours(
     operation: Collective,
@@ -104,6 +107,7 @@ pub fn neighbours(
 fn size_most(kind: SizeKind, bytes: usize, ranks: usize) -> usize {
     match kind {
         SizeKind::Segment(_) => bytes,
+        SizeKind::SegmentOfAll(_) => bytes.saturating_mul(ranks),
         _ => ranks.saturating_sub(1),
     }
 }

@@ -1,5 +1,6 @@
 //! The algorithms of gathers, and the choice between them.
 
+use crate::pipeline::PipelineSegments;
 use crate::registry::{Request, Selection, TeamTraits, algorithms};
 use crate::token::TOKEN_BYTES;
 
@@ -18,7 +19,7 @@ algorithms! {
             needs [Steps], phases ["up the tree"], costs "n-1", "ones*s";
         /// [`binomial`](fn@super::binomial), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Fixed = "fixed" in "gather/binomial.rs", "NUMA clusters §3.2",
-            needs [Steps], phases ["up the tree"], costs "n-1", "ones*s";
+            needs [Steps], size SegmentOfAll(PipelineSegments::FIXED_BYTES), phases ["up the tree"], costs "n-1", "ones*s";
         /// [`token_ring`](fn@super::token_ring).
         Token = "token" in "gather/token.rs", "NUMA clusters §3.2; above 64 KiB in two transfers; n − 2 notifications",
             needs [Mesh], size Segment(TOKEN_BYTES), phases ["around the ring"], costs "n-1", "(n-1)*s";

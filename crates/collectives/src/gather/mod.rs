@@ -67,11 +67,11 @@ pub fn start_parts<F: Fabric>(
     let asked = context.schedule.asked.gather.everywhere();
     let selection = choose(asked, &request, context.traits());
     match selection.algorithm {
-        algorithm @ (Algorithm::Binomial | Algorithm::Fixed) => {
-            record::ran(algorithm.into());
+        Algorithm::Binomial | Algorithm::Fixed => {
+            record::ran(selection);
             let lens = announce(context, root, part, send.len())?;
             run_binomial(
-                algorithm,
+                selection,
                 context,
                 root,
                 send,
@@ -128,7 +128,7 @@ pub fn run<F: Fabric>(
         Algorithm::Binomial | Algorithm::Fixed => {
             let len = send.len();
             let size = |ranks: Range<usize>| ranks.len() * len;
-            run_binomial(algorithm, context, root, send, recv, part, size)
+            run_binomial(selection, context, root, send, recv, part, size)
         }
     }
 }
@@ -150,7 +150,7 @@ fn run_direct<F: Fabric>(
 
 #[inline(never)]
 fn run_binomial<F: Fabric>(
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     root: usize,
     send: &[u8],
@@ -159,8 +159,9 @@ fn run_binomial<F: Fabric>(
     size: impl Fn(Range<usize>) -> usize + Copy,
 ) -> Result<(), F::Error> {
     let (rank, n) = (context.fabric.rank(), context.fabric.size());
-    let pipeline = match algorithm {
-        Algorithm::Fixed => PipelineSegments::FIXED,
+    let bytes = selection.size_or_built_in(n);
+    let pipeline = match selection.algorithm {
+        Algorithm::Fixed => PipelineSegments::Fixed(bytes),
         _ => PipelineSegments::Whole,
     };
     // Parts are only moved here, so messages and segments may split elements.

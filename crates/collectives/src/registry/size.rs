@@ -7,6 +7,9 @@
 pub enum SizeKind {
     /// The bytes of a pipeline segment, at most; so many where no size is asked for.
     Segment(usize),
+    /// The bytes of a pipeline segment, at most, of the parts of all ranks one after the other; so many where no size is
+    /// asked for.
+    SegmentOfAll(usize),
     /// How many ranks read a line that one writes, at most; the [best m](crate::barrier::best_m) where no size is asked
     /// for.
     Readers,
@@ -18,7 +21,7 @@ impl SizeKind {
     /// The sizes that can be asked for, ascending.
     pub const fn values(self) -> &'static [usize] {
         match self {
-            Self::Segment(_) => &SEGMENTS,
+            Self::Segment(_) | Self::SegmentOfAll(_) => &SEGMENTS,
             Self::Readers | Self::Group => &RANKS,
         }
     }
@@ -26,7 +29,7 @@ impl SizeKind {
     /// The size that an algorithm has in a team of `ranks` where none is asked for.
     pub fn built_in(self, ranks: usize) -> usize {
         match self {
-            Self::Segment(bytes) => bytes,
+            Self::Segment(bytes) | Self::SegmentOfAll(bytes) => bytes,
             Self::Readers => crate::barrier::best_m(ranks),
             Self::Group => ranks.saturating_sub(1),
         }
@@ -36,6 +39,7 @@ impl SizeKind {
     pub(super) fn text(self) -> String {
         match self {
             Self::Segment(bytes) => format!("segments, {}K", bytes >> 10),
+            Self::SegmentOfAll(bytes) => format!("segments of all parts, {}K", bytes >> 10),
             Self::Readers => "readers, best m".to_owned(),
             Self::Group => "group, all".to_owned(),
         }
@@ -71,6 +75,9 @@ macro_rules! sized_names {
         $crate::registry::sized_names!(
             @each $name, ":4K", ":8K", ":16K", ":32K", ":64K", ":128K", ":256K", ":512K", ":1M"
         )
+    };
+    ($name:literal, SegmentOfAll) => {
+        $crate::registry::sized_names!($name, Segment)
     };
     ($name:literal, $ranks:ident) => {
         $crate::registry::sized_names!(

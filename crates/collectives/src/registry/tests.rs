@@ -32,7 +32,7 @@ fn names_say_the_sizes() {
             assert_eq!(asked.asked(operation, 8).unwrap(), Some(*name));
         }
     }
-    assert_eq!(with_sizes, 14);
+    assert_eq!(with_sizes, 17);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The algorithms of scatters, and the choice between them.
 
+use crate::pipeline::PipelineSegments;
 use crate::registry::{Request, Selection, TeamTraits, algorithms};
 use crate::token::TOKEN_BYTES;
 
@@ -18,10 +19,10 @@ algorithms! {
             needs [Steps], phases ["down the tree"], costs "n-1", "ones*s/n";
         /// [`binomial`](fn@super::binomial), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Fixed = "fixed" in "scatter/binomial.rs", "NUMA clusters §3.2",
-            needs [Steps], phases ["down the tree"], costs "n-1", "ones*s/n";
+            needs [Steps], size SegmentOfAll(PipelineSegments::FIXED_BYTES), phases ["down the tree"], costs "n-1", "ones*s/n";
         /// [`binomial`](fn@super::binomial), in pipeline segments of [`PipelineSegments::DYNAMIC`](crate::PipelineSegments).
         Dynamic = "dynamic" in "scatter/binomial.rs", "NUMA clusters §3.2",
-            needs [Steps], phases ["down the tree"], costs "n-1", "ones*s/n";
+            needs [Steps], size SegmentOfAll(PipelineSegments::DYNAMIC_BYTES), phases ["down the tree"], costs "n-1", "ones*s/n";
         /// [`token_ring`](fn@super::token_ring).
         Token = "token" in "scatter/token.rs", "NUMA clusters §3.2; above 64 KiB in two transfers; n − 2 notifications",
             needs [Mesh], size Segment(TOKEN_BYTES), phases ["around the ring"], costs "n-1", "(n-1)*s/n";

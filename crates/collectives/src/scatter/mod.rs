@@ -67,11 +67,11 @@ pub fn start_parts<F: Fabric>(
     let asked = context.schedule.asked.scatter.everywhere();
     let selection = choose(asked, &request, context.traits());
     match selection.algorithm {
-        algorithm @ (Algorithm::Binomial | Algorithm::Fixed | Algorithm::Dynamic) => {
-            record::ran(algorithm.into());
+        Algorithm::Binomial | Algorithm::Fixed | Algorithm::Dynamic => {
+            record::ran(selection);
             let lens = announce(context, root, part, recv.len())?;
             run_binomial(
-                algorithm,
+                selection,
                 context,
                 root,
                 send,
@@ -128,7 +128,7 @@ pub fn run<F: Fabric>(
         Algorithm::Binomial | Algorithm::Fixed | Algorithm::Dynamic => {
             let len = recv.len();
             let size = |ranks: Range<usize>| ranks.len() * len;
-            run_binomial(algorithm, context, root, send, part, recv, size)
+            run_binomial(selection, context, root, send, part, recv, size)
         }
     }
 }
@@ -150,7 +150,7 @@ fn run_direct<F: Fabric>(
 
 #[inline(never)]
 fn run_binomial<F: Fabric>(
-    algorithm: Algorithm,
+    selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     root: usize,
     send: &[u8],
@@ -159,9 +159,10 @@ fn run_binomial<F: Fabric>(
     size: impl Fn(Range<usize>) -> usize + Copy,
 ) -> Result<(), F::Error> {
     let (rank, n) = (context.fabric.rank(), context.fabric.size());
-    let pipeline = match algorithm {
-        Algorithm::Fixed => PipelineSegments::FIXED,
-        Algorithm::Dynamic => PipelineSegments::DYNAMIC,
+    let bytes = selection.size_or_built_in(n);
+    let pipeline = match selection.algorithm {
+        Algorithm::Fixed => PipelineSegments::Fixed(bytes),
+        Algorithm::Dynamic => PipelineSegments::Dynamic(bytes),
         _ => PipelineSegments::Whole,
     };
     // Parts are only moved here, so messages and segments may split elements.

@@ -7,9 +7,13 @@ use corecast_collectives::{OpContext, Plans};
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Bytes, Call, Collective, Job};
 use corecast_wire::Fabric;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// The longest message.
+const MESSAGE_BYTES: usize = 112;
 
 type Pipe<T> = (Vec<T>, Vec<T>, Vec<T>);
 
@@ -101,7 +105,7 @@ impl Fabric for Pipes {
     }
 
     fn message_bytes_max(&self) -> usize {
-        112
+        MESSAGE_BYTES
     }
 
     fn publish_bytes_max(&self, _line: usize) -> usize {
@@ -264,6 +268,25 @@ fn pieces(algorithm: &str, bytes: usize, size: usize) -> usize {
     }
 }
 
+/// How many pieces of parts of `part` bytes are lent in a binomial tree of `n` ranks that cuts the bytes of all ranks into
+/// segments with `size`.
+fn lent_pieces(algorithm: &str, n: usize, part: usize, size: usize) -> usize {
+    let segment = match algorithm {
+        "dynamic" => (part * n).div_ceil(pieces(algorithm, part * n, size)),
+        _ => size,
+    };
+    let piece_bytes = |v: usize| {
+        let end = n.min(v + (1 << v.trailing_zeros()));
+        let mut bytes = BTreeMap::new();
+        (v * part..end * part).for_each(|byte| *bytes.entry(byte / segment).or_insert(0) += 1);
+        bytes.into_values()
+    };
+    (1..n)
+        .flat_map(piece_bytes)
+        .filter(|&bytes: &usize| bytes > MESSAGE_BYTES)
+        .count()
+}
+
 /// Data go in as many segments, and lines have as many readers, as the size says that is asked for.
 #[test]
 fn algorithms_have_the_size_that_is_asked_for() {
@@ -303,6 +326,12 @@ fn algorithms_have_the_size_that_is_asked_for() {
                         let taken = run(name, BYTES * blocks).1;
                         assert!(whole > 0, "{name} on {n} ranks");
                         assert_eq!(taken, whole * pieces(entry.name, BYTES, size), "{name}");
+                    }
+                    SizeKind::SegmentOfAll(_) => {
+                        let part = BYTES / n;
+                        let taken = run(name, part * blocks).1;
+                        let lent = lent_pieces(entry.name, n, part, size);
+                        assert_eq!(taken, lent, "{name} on {n} ranks");
                     }
                     SizeKind::Readers => {
                         let (job, taken) = run(name, 0);

@@ -1,6 +1,7 @@
 //! Random teams.
 
 use crate::own_process::WATCHDOG;
+use corecast_collectives::registry::SizeKind;
 use corecast_collectives::{
     Algorithms, BarrierPlan, ByLength, Collective, Entry, Plans, Selection, allgather, allreduce,
     alltoall, broadcast, entry, gather, reduce, reduce_scatter, scan, scatter,
@@ -134,14 +135,19 @@ fn is_drawn_apart(entry: &Entry) -> bool {
 /// The same algorithms, with random sizes where they have some.
 fn sized(asked: &Algorithms, rng: &mut fastrand::Rng) -> Algorithms {
     let mut all = *asked;
-    for collective in Collective::WITH_ALGORITHMS {
-        let operation = collective.name();
-        let mut ranges = asked.asked_ranges(operation).unwrap();
-        for (_, name) in &mut ranges {
-            let sizes = name.and_then(|name| entry(collective, name)?.sizes);
-            *name = sizes.map_or(*name, |sizes| rng.choice(sizes.names).copied());
+    // Segments of all parts came later.
+    for later in [false, true] {
+        for collective in Collective::WITH_ALGORITHMS {
+            let operation = collective.name();
+            let mut ranges = all.asked_ranges(operation).unwrap();
+            for (_, name) in &mut ranges {
+                let sizes = name.and_then(|name| entry(collective, name)?.sizes);
+                let sizes =
+                    sizes.filter(|sizes| matches!(sizes.kind, SizeKind::SegmentOfAll(_)) == later);
+                *name = sizes.map_or(*name, |sizes| rng.choice(sizes.names).copied());
+            }
+            all.ask(operation, &ranges).unwrap();
         }
-        all.ask(operation, &ranges).unwrap();
     }
     all
 }
