@@ -306,6 +306,29 @@ impl Builder {
         self
     }
 
+    /// How many lines of 128 bytes a team of processes keeps near each rank for [`Team::lines`]; 512 by default. Teams of
+    /// threads need none. In a team of processes the first one decides for all.
+    ///
+    /// [`Team::lines`]: crate::Team::lines
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast::cache_lines::LineSet;
+    /// use corecast::process::Address;
+    ///
+    /// let address = Address::Name(format!("example-lines-{}", std::process::id()));
+    /// let mut set = LineSet::new(2);
+    /// set.data("table", 0, 1500);
+    /// let team = corecast::Builder::new().lines(1501).enter(&address, 2, &[None, None])?;
+    /// let lines = team.lines(&set)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lines(mut self, lines: usize) -> Self {
+        self.options.lines = lines;
+        self
+    }
+
     /// Uses the tuning that was raced with this start of operations; by default all ranks begin at one
     /// instant. Where only the other kind of tuning is stored, that one is used.
     pub fn start(mut self, start: Start) -> Self {

@@ -76,11 +76,13 @@ impl Team {
 
     /// Memory for the lines of an algorithm in the four primitives of cache-line-aware design, which members run by
     /// [`Member::on_lines`](corecast_team::Member::on_lines). Such an algorithm says line by line what it does. The same
-    /// source runs on a simulated machine and on the symbolic model, which predict its time.
+    /// source runs on a simulated machine and on the symbolic model, which predict its time. All processes of a team make the
+    /// lines of the same algorithms in the same order.
     ///
     /// # Errors
     ///
-    /// [`TeamError`]: the team has several processes, or there is no memory.
+    /// [`TeamError`]: a team of processes keeps less memory for lines ([`Builder::lines`](crate::Builder::lines)), or there is
+    /// no memory.
     ///
     /// # Panics
     ///

@@ -33,7 +33,8 @@ mod word {
     pub(crate) const DEPTH: usize = 4;
     pub(crate) const BACKEND: usize = 5;
     pub(crate) const FENCE: usize = 6;
-    /// The first bit says whether reductions are deterministic, the second one whether calls are recorded.
+    /// The first bit says whether reductions are deterministic, the second one whether calls are recorded, the third one
+    /// whether members learn; the others, how many lines are kept for algorithms.
     pub(crate) const FLAGS: usize = 7;
     /// Number of words of algorithms and plans.
     pub(crate) const PLANS: usize = 8;
@@ -186,7 +187,8 @@ impl SegmentHeader {
                 word::FLAGS,
                 u64::from(options.deterministic)
                     | u64::from(options.record) << 1
-                    | u64::from(options.learn) << 2,
+                    | u64::from(options.learn) << 2
+                    | (options.lines as u64) << 3,
             ),
             (word::PLANS, plan_words.len() as u64),
             (
@@ -265,6 +267,7 @@ impl SegmentHeader {
         if !slots.is_power_of_two() || slots < 2 || slots > segment.bytes() {
             return Err(SegmentHeaderError::Corrupt);
         }
+        let flags = word(word::FLAGS);
         let options = Options {
             slots,
             depth: word(word::DEPTH).min(DEPTH_MAX as u64) as usize,
@@ -272,14 +275,15 @@ impl SegmentHeader {
                 0 => Backend::Ump,
                 _ => Backend::FastForward,
             },
-            deterministic: word(word::FLAGS) & 1 != 0,
+            deterministic: flags & 1 != 0,
             patience: word(word::PATIENCE)
                 .checked_sub(1)
                 .map(Duration::from_nanos),
             join_limit: Duration::from_nanos(word(word::JOIN_LIMIT)),
             algorithms,
-            record: word(word::FLAGS) & 2 != 0,
-            learn: word(word::FLAGS) & 4 != 0,
+            record: flags & 2 != 0,
+            learn: flags & 4 != 0,
+            lines: (flags >> 3) as usize,
             ..options.clone()
         };
         Ok((Self { lines: all, size }, plans, options, fence))

@@ -37,11 +37,18 @@ pub enum TeamError {
     /// No queue can have this number of slots.
     #[error("a queue has a power of two of slots, at least 2; {0} were asked for")]
     Slots(usize),
-    /// The team has several processes.
+    /// A team of processes has kept too little memory for the lines of an algorithm.
     #[error(
-        "lines of an algorithm lie in the memory of one process: make them for a team whose ranks are all threads of it"
+        "the lines of the algorithm take {wanted} bytes near rank {rank}, and {left} are left of what the team of processes keeps for such: make the team with a greater `Options::lines`"
     )]
-    LinesOfProcesses,
+    LinesOfProcesses {
+        /// The rank near which they have no room.
+        rank: usize,
+        /// Bytes that they take there.
+        wanted: usize,
+        /// Bytes that are left there.
+        left: usize,
+    },
 }
 
 /// Why a rank could not be joined.

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// Most operations in flight of a member. Each of them takes hundreds of kilobytes.
 pub const DEPTH_MAX: usize = 1 << 16;
 
+/// Lines near each rank by default: 64 KiB, beside at least 2 MiB that a rank of a team of processes has of bounce buffers.
+const LINES: usize = 512;
+
 /// The options of a team, besides its plans.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -49,6 +52,9 @@ pub struct Options {
     /// Whether members learn which algorithms are fastest while the team runs, see [`Member::learned`](crate::Member::learned).
     /// All processes of a team do it, or none.
     pub learn: bool,
+    /// Lines of 128 bytes that a team of processes keeps near each rank for [`Team::lines`](crate::Team::lines), rounded up
+    /// to 64 KiB. Each algorithm takes one for itself near each rank. Teams of threads take them when they are made.
+    pub lines: usize,
     /// The numbers of operations that count as begun when the team is made: of all, and of those in flight in each
     /// operation context. Sequence numbers go on from there. It is for tests of numbers that wrap around; all processes of
     /// a team give the same.
@@ -118,6 +124,7 @@ impl Default for Options {
             algorithms: Algorithms::default(),
             record: false,
             learn: false,
+            lines: LINES,
             begun: [0; 2],
         }
     }

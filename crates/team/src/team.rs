@@ -153,11 +153,13 @@ impl Team {
 
     /// Memory for the lines of an algorithm in CLa's primitives, which members run by
     /// [`Member::on_lines`](crate::Member::on_lines). Each line lies with the rank that polls it first, on its NUMA node
-    /// if that is known. A team can have the lines of several algorithms.
+    /// if that is known. A team can have the lines of several algorithms. All processes of a team make those of the same
+    /// algorithms in the same order; members that have others notice it as a [`Failure::Mismatch`].
     ///
     /// # Errors
     ///
-    /// [`TeamError::LinesOfProcesses`]; [`TeamError::Segment`] if there is no memory.
+    /// [`TeamError::LinesOfProcesses`] if a team of processes keeps less memory for lines than these take;
+    /// [`TeamError::Segment`] if there is no memory.
     ///
     /// # Panics
     ///
@@ -165,7 +167,8 @@ impl Team {
     ///
     /// # Cost
     ///
-    /// 128 bytes for each line, and some system calls for each NUMA node. Make them before they are used.
+    /// 128 bytes for each line and each rank, and some system calls for each NUMA node, or for each rank in a team of
+    /// processes, which has [`Options::lines`] of them. Make them before they are used.
     ///
     /// # Examples
     ///

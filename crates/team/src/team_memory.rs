@@ -4,6 +4,7 @@
 //! compute the same offsets and need not exchange them.
 
 mod contexts;
+mod line_memory;
 mod sizes;
 
 pub use sizes::shared_bytes;
@@ -31,6 +32,7 @@ use corecast_wire::{
     FenceKind, Line, LineRef, Parker, Placement, Segment, SegmentError, WaitConfig, fence_kind,
     stream,
 };
+use line_memory::LineMemory;
 use sizes::{MemoryKind, MemorySizes, check_numbers, rank_segments};
 use std::sync::{Arc, OnceLock, PoisonError};
 
@@ -69,6 +71,7 @@ pub struct TeamMemory {
     recording: Option<Arc<Recording>>,
     /// [`Options::learn`].
     learn: bool,
+    line_memory: LineMemory,
 }
 
 /// The line of a rank's operation history, which goes on after operation number `begun`.
@@ -209,6 +212,7 @@ impl TeamMemory {
             ended: (0..n).map(|_| Mutex::default()).collect(),
             recording: recording.map(Arc::new),
             learn: options.learn,
+            line_memory: LineMemory::default(),
         };
         let first = team_memory.context(0, &rank_segments)?;
         *team_memory.waiting() = vec![first];
@@ -278,11 +282,12 @@ impl TeamMemory {
     }
 
     /// Memory for the lines of an algorithm; see [`Team::lines`](crate::Team::lines).
-    pub(crate) fn lines(&self, lines: &LineSet) -> Result<TeamLines, TeamError> {
-        match self.memory {
-            MemoryKind::Private => Ok(TeamLines::new(lines, &self.state, &self.nodes)?),
-            MemoryKind::Shared(..) => Err(TeamError::LinesOfProcesses),
-        }
+    pub(crate) fn lines(&self, set: &LineSet) -> Result<TeamLines, TeamError> {
+        let bytes = TeamLines::bytes(set);
+        let near = self
+            .line_memory
+            .near(&self.memory, &self.nodes, &self.sizes, &bytes)?;
+        Ok(TeamLines::new(set, &self.state, &near)?)
     }
 
     pub(crate) fn placement(&self, rank: usize) -> &Placement {

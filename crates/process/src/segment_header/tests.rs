@@ -97,7 +97,11 @@ fn plans_come_back_and_garbage_does_not() {
 #[test]
 fn a_header_says_what_does_not_fit() {
     let plans = plans(3, "binomial");
-    let options = Options::default();
+    let options = Options {
+        record: true,
+        lines: 70_000,
+        ..Options::default()
+    };
     let segment = Segment::new(SegmentHeader::bytes(&plans, &options.algorithms), None).unwrap();
     let fence = FenceKind::SharedSymmetric;
     let read = |size, options: &Options, fence| {
@@ -119,11 +123,13 @@ fn a_header_says_what_does_not_fit() {
         size.to_string(),
         "the team has 3 ranks, this process expects 4: give all the same size"
     );
-    let mut other = options.clone();
+    let mut other = Options::default();
     other.algorithms.broadcast = corecast_collectives::broadcast::Algorithm::Whole.into();
     let (header, found, theirs, _) = SegmentHeader::read(&segment, Some(3), &other, fence).unwrap();
     assert_eq!(found, plans);
     assert_eq!(theirs.algorithms, options.algorithms);
+    let flags = (theirs.record, theirs.deterministic, theirs.lines);
+    assert_eq!(flags, (true, false, 70_000));
     assert!(header.owner(2).is_none());
     let facts = |pid, born, node| Facts {
         owner: Owner {

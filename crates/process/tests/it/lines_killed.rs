@@ -1,19 +1,24 @@
-//! Lines that a group shares between real processes: a team works, and when one of its processes is
+//! Lines that a group or an algorithm shares between real processes: a team works, and when one of its processes is
 //! killed amid barriers and broadcasts, the others fail with that. Each process is this test
 //! program again, and a variable says which part it plays.
 
 use crate::own_process::{Kept, WATCHDOG};
-use corecast_collectives::{Plans, barrier, broadcast};
-use corecast_plan::Pattern;
+use corecast_collectives::one_line::{FlatBarrier, OneLineReduction, Sharing};
+use corecast_collectives::{Collective, Plans, barrier, broadcast};
+use corecast_plan::{Pattern, Tree};
 use corecast_process::Address;
 use corecast_process::ProcessGroup;
-use corecast_team::{Failure, Loss, Member, Options};
+use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_wire::cache_lines::{CacheLines, LineSet};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PART: &str = "CORECAST_TEST_PART";
 const RANKS: usize = 4;
+
+/// Stands in a part for a barrier's algorithm.
+const LINES_OF_ITS_OWN: &str = "lines-of-its-own";
 
 fn start(part: &str) -> (Kept, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -50,6 +55,40 @@ fn work(member: &mut Member) -> Failure {
     unreachable!("a loop without an end")
 }
 
+/// Reductions and barriers over lines of their own, until something fails.
+fn work_on_lines(team: &Team) -> Failure {
+    let mut set = LineSet::new(RANKS);
+    let tree = Tree::from_children(0, vec![vec![2, 1], vec![3], vec![], vec![]]).unwrap();
+    let reduction = OneLineReduction::new(&mut set, &tree, None);
+    let barrier = FlatBarrier::new(&mut set, Sharing::SameLine, Sharing::DifferentLines);
+    let lines = team.lines(&set).unwrap();
+    let mut ended = team.run(|member| {
+        let own = reduction.data(member.rank());
+        for round in 1u64.. {
+            if round == 100 {
+                println!("begun");
+            }
+            let ended = member.on_lines(&lines, Collective::Allreduce, 0, |lines, _| {
+                lines.set_payload(own, [round << (8 * lines.rank()); 7]);
+                reduction.run(lines, round)?;
+                let sum = lines.payload(own);
+                barrier.run(lines, round)?;
+                Ok(sum)
+            });
+            match ended {
+                Ok(sum) if member.rank() == 0 => {
+                    let expected: u64 = (0..RANKS).map(|rank| round << (8 * rank)).sum();
+                    assert_eq!(sum, [expected; 7]);
+                }
+                Ok(_) => {}
+                Err(failure) => return failure,
+            }
+        }
+        unreachable!("a loop without an end")
+    });
+    ended.remove(0)
+}
+
 /// Plays the part that a variable names, in another process of this program.
 #[test]
 fn part() {
@@ -58,7 +97,7 @@ fn part() {
     };
     let (choice, name) = part.split_once(' ').unwrap();
     let mut options = Options::default();
-    options.algorithms.barrier = Some(choice.parse().unwrap());
+    options.algorithms.barrier = choice.parse().ok();
     options.algorithms.broadcast = broadcast::Algorithm::Line.into();
     let plans = || {
         let machine = corecast_model::synthetic(&format!("core:{RANKS}")).unwrap();
@@ -66,7 +105,10 @@ fn part() {
     };
     let address = Address::Name(name.to_owned());
     let team = ProcessGroup::enter(&address, RANKS, &[None], plans, &options).unwrap();
-    let failure = team.run(work).remove(0);
+    let failure = match choice {
+        LINES_OF_ITS_OWN => work_on_lines(&team),
+        _ => team.run(work).remove(0),
+    };
     let Failure::PeerLost { remote, how, .. } = &failure else {
         panic!("{failure}");
     };
@@ -86,12 +128,10 @@ fn rest(mut said: BufReader<ChildStdout>) -> String {
 fn a_killed_process_is_an_error_for_the_others() {
     use barrier::Algorithm::{Counter, Groups, MWay, MultiM, PackageRoots, PairWise};
     let mut rng = fastrand::Rng::with_seed(5);
-    for (round, choice) in [Groups, MWay, MultiM, PairWise, PackageRoots, Counter]
-        .into_iter()
-        .cycle()
-        .take(12)
-        .enumerate()
-    {
+    let barriers = [Groups, MWay, MultiM, PairWise, PackageRoots, Counter];
+    let all = barriers.map(|choice| choice.name());
+    let all = all.into_iter().chain([LINES_OF_ITS_OWN]);
+    for (round, choice) in all.cycle().take(14).enumerate() {
         let name = format!("lines-killed-{round}-{}", std::process::id());
         let part = format!("{choice} {name}");
         let mut team: Vec<_> = (0..RANKS).map(|_| start(&part)).collect();

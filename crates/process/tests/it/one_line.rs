@@ -1,5 +1,6 @@
-//! Algorithms in CLa's primitives on threads: waits end with an error when a rank is lost or does something else, sleepers
-//! are woken, and what cannot work is refused.
+//! Algorithms in CLa's primitives on threads and between processes: waits end with an error when a rank is lost or does
+//! something else, sleepers are woken, and what cannot work is refused. What processes of their own do when one is killed is
+//! in `lines_killed.rs`.
 
 use crate::own_process::WATCHDOG;
 use corecast_collectives::one_line::{FlatBarrier, OneLineReduction, Sharing};
@@ -25,17 +26,48 @@ fn barrier(n: usize, sharing: Sharing) -> (LineSet, FlatBarrier) {
 type Ends = Vec<Result<(), Failure>>;
 type Body = fn(&mut Member, &[TeamLines; 2], &FlatBarrier) -> Result<(), Failure>;
 
+/// Whose ranks the three of a team are.
+#[derive(Clone, Copy, Debug)]
+enum Ranks {
+    /// All are threads of one process.
+    Threads,
+    /// Each belongs to another part of a team of processes. The parts lie in one process, but know nothing of each other.
+    Processes,
+}
+
+const RANKS: [Ranks; 2] = [Ranks::Threads, Ranks::Processes];
+
 /// Runs `body` as a team of three with two equal sets of lines; the test fails instead of hanging.
-fn run(sharing: Sharing, body: Body) -> Ends {
+fn run(ranks: Ranks, sharing: Sharing, body: Body) -> Ends {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {
-        let team = Team::new(plans(3)).unwrap();
         let (set, barrier) = barrier(3, sharing);
-        let lines = [(); 2].map(|()| team.lines(&set).unwrap());
-        done.send(team.run(|member| body(member, &lines, &barrier)))
-            .unwrap();
+        let play = |team: Team| {
+            let lines = [(); 2].map(|()| team.lines(&set).unwrap());
+            team.run(|member| body(member, &lines, &barrier))
+        };
+        let ends = match ranks {
+            Ranks::Threads => play(Team::new(plans(3)).unwrap()),
+            Ranks::Processes => parts(play),
+        };
+        done.send(ends).unwrap();
     });
     ended.recv_timeout(WATCHDOG).expect("it ends")
+}
+
+/// What each part of a team of three processes returns.
+fn parts<R: Send>(play: impl Fn(Team) -> Vec<R> + Sync) -> Vec<R> {
+    let options = Options::default();
+    let memory = &ProcessGroup::found(&plans(3), &options).unwrap();
+    std::thread::scope(|scope| {
+        let (play, options) = (&play, &options);
+        let part = |rank| {
+            scope.spawn(move || play(ProcessGroup::attach(memory, &[rank], options).unwrap()))
+        };
+        let parts = [0, 1, 2].map(part);
+        let ends = parts.into_iter().flat_map(|part| part.join().unwrap());
+        ends.collect()
+    })
 }
 
 fn meet(member: &mut Member, lines: &TeamLines, barrier: &FlatBarrier) -> Result<(), Failure> {
@@ -46,48 +78,55 @@ fn meet(member: &mut Member, lines: &TeamLines, barrier: &FlatBarrier) -> Result
 
 const SHARINGS: [Sharing; 2] = [Sharing::SameLine, Sharing::DifferentLines];
 
+fn all_teams() -> impl Iterator<Item = (Ranks, Sharing)> {
+    let with = |ranks| SHARINGS.map(|sharing| (ranks, sharing));
+    RANKS.into_iter().flat_map(with)
+}
+
 #[test]
 fn a_rank_that_leaves_ends_the_waits_of_others() {
-    for sharing in SHARINGS {
-        let ends = run(sharing, |member, [lines, _], barrier| {
+    for (ranks, sharing) in all_teams() {
+        let ends = run(ranks, sharing, |member, [lines, _], barrier| {
             meet(member, lines, barrier)?;
             match member.rank() {
                 1 => Ok(()),
                 _ => meet(member, lines, barrier),
             }
         });
-        assert_eq!(ends[1], Ok(()), "{sharing:?}");
+        assert_eq!(ends[1], Ok(()), "{ranks:?}, {sharing:?}");
         for rank in [0, 2] {
             let Err(Failure::PeerLost { remote, how, .. }) = &ends[rank] else {
-                panic!("{sharing:?}: {ends:?}");
+                panic!("{ranks:?}, {sharing:?}: {ends:?}");
             };
-            assert_eq!((remote.rank, *how), (1, Loss::Left), "{sharing:?}");
+            assert_eq!((remote.rank, *how), (1, Loss::Left), "{ranks:?}");
         }
     }
 }
 
 #[test]
 fn a_panic_amid_an_algorithm_is_a_loss() {
-    let ends = run(Sharing::SameLine, |member, [lines, _], barrier| {
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            member.on_lines(lines, Collective::Barrier, 0, |lines, round| {
-                assert_ne!(lines.rank(), 2, "on purpose");
-                barrier.run(lines, round)
-            })
-        }));
-        caught.unwrap_or(Ok(()))
-    });
-    for end in &ends[..2] {
-        assert!(
-            matches!(
-                end,
-                Err(Failure::PeerLost {
-                    how: Loss::Panicked,
-                    ..
+    for ranks in RANKS {
+        let ends = run(ranks, Sharing::SameLine, |member, [lines, _], barrier| {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                member.on_lines(lines, Collective::Barrier, 0, |lines, round| {
+                    assert_ne!(lines.rank(), 2, "on purpose");
+                    barrier.run(lines, round)
                 })
-            ),
-            "{ends:?}"
-        );
+            }));
+            caught.unwrap_or(Ok(()))
+        });
+        for end in &ends[..2] {
+            assert!(
+                matches!(
+                    end,
+                    Err(Failure::PeerLost {
+                        how: Loss::Panicked,
+                        ..
+                    })
+                ),
+                "{ranks:?}: {ends:?}"
+            );
+        }
     }
 }
 
@@ -108,12 +147,12 @@ fn ranks_that_do_something_else_are_noticed() {
             _ => meet(member, lines, barrier),
         },
     ];
-    for sharing in SHARINGS {
+    for (ranks, sharing) in all_teams() {
         for body in all {
-            let ends = run(sharing, body);
+            let ends = run(ranks, sharing, body);
             for end in &ends {
                 let Err(failure @ Failure::Mismatch { .. }) = end else {
-                    panic!("{sharing:?}: {ends:?}");
+                    panic!("{ranks:?}, {sharing:?}: {ends:?}");
                 };
                 let said = failure.to_string();
                 assert_eq!(said.matches("one_line.rs:").count(), 2, "{said}");
@@ -166,11 +205,57 @@ fn lines_for_more_ranks_are_refused() {
     let _ = team.lines(&LineSet::new(2));
 }
 
+/// One process makes the lines of two algorithms in the other order, so that those of one lie where the others have those of
+/// the other one.
 #[test]
-fn lines_are_for_threads() {
-    let options = Options::default();
+fn processes_that_have_other_lines_at_a_place_notice_it() {
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let sets = SHARINGS.map(|sharing| barrier(3, sharing));
+        let ends = parts(|team| {
+            let mut places = [0, 1];
+            if team.ranks() == [1] {
+                places.reverse();
+            }
+            let lines = places.map(|at| (at, team.lines(&sets[at].0).unwrap()));
+            let (_, lines) = lines.iter().find(|(at, _)| *at == 0).unwrap();
+            team.run(|member| meet(member, lines, &sets[0].1))
+        });
+        done.send(ends).unwrap();
+    });
+    let ends = ended.recv_timeout(WATCHDOG).expect("it ends");
+    for end in &ends {
+        assert!(matches!(end, Err(Failure::Mismatch { .. })), "{ends:?}");
+    }
+}
+
+/// A line lies near the rank that polls it; what all processes keep near each rank for lines is what they were made with.
+#[test]
+fn lines_without_room_are_refused() {
+    let options = Options {
+        lines: 512,
+        ..Options::default()
+    };
     let memory = ProcessGroup::found(&plans(2), &options).unwrap();
-    let team = ProcessGroup::attach(&memory, &[0, 1], &options).unwrap();
-    let refused = team.lines(&LineSet::new(2)).unwrap_err();
-    assert!(matches!(refused, TeamError::LinesOfProcesses), "{refused}");
+    let team = ProcessGroup::attach(&memory, &[0, 1], &Options::default()).unwrap();
+    let mut set = LineSet::new(2);
+    set.data("data", 1, 300);
+    team.lines(&set).unwrap();
+    let refused = team.lines(&set).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            TeamError::LinesOfProcesses {
+                rank: 1,
+                wanted: 38_528,
+                left: 27_008
+            }
+        ),
+        "{refused}"
+    );
+    // What was refused has taken nothing.
+    let mut rest = LineSet::new(2);
+    rest.data("rest", 1, 210);
+    team.lines(&rest).unwrap();
+    assert!(team.lines(&LineSet::new(2)).is_err());
 }

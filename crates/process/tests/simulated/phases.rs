@@ -18,21 +18,28 @@ pub(crate) fn run(seed: u64) -> Result<(), String> {
 
 /// Begins a simulation of one process, and returns how its members wait.
 pub(crate) fn begin(seed: u64, random: &Random) -> WaitConfig {
+    let (tempo, pace) = drawn(random);
+    sim().begin(seed, 1, tempo);
+    pace
+}
+
+/// How often tasks take turns, and how members wait.
+pub(crate) fn drawn(random: &Random) -> (Tempo, WaitConfig) {
     let tempo = Tempo {
         accesses: random.pick(&[1, 1, 2, 8]),
         spurious: random.pick(&[0, 100]),
         long: 0,
         slow: None,
     };
-    sim().begin(seed, 1, tempo);
-    random.pick(&[
+    let paces = [
         WaitConfig::PARK,
         WaitConfig {
             spin_ns: 500,
             yield_ns: 1_000,
             ..WaitConfig::PARK
         },
-    ])
+    ];
+    (tempo, random.pick(&paces))
 }
 
 /// Members arrive one by one, and strangers for more than are expected: these are always refused, and no member is refused

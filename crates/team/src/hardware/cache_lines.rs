@@ -1,17 +1,16 @@
-//! CLa's four primitives on the threads of a team.
+//! CLa's four primitives on the threads of a team, which may be those of several processes.
 
 use super::call_context::CallContext;
 use super::ends::Hardware;
 use crate::failure::Failure;
 use crate::team_state::TeamState;
 use corecast_wire::cache_lines::{
-    CacheLines, LineId, LineSet, LineUse, Payload, PayloadLine, SharedLine,
+    CacheLines, LineId, LineSet, LineUse, Payload, PayloadLine, Rounds, SharedLine,
 };
 use corecast_wire::park::ANY;
 use corecast_wire::sync::{AtomicU64, Ordering, mutated};
 use corecast_wire::wait::Watch;
-use corecast_wire::{Line, Segment, SegmentError};
-use std::collections::HashMap;
+use corecast_wire::{Line, LineRef, Segment, SegmentError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,36 +20,48 @@ use std::time::Duration;
 pub struct TeamLines {
     state: Arc<TeamState>,
     lines: Vec<(SharedLine, LineUse)>,
-    rounds: Box<[Line<Rounds>]>,
+    /// How far each rank has come.
+    rounds: Vec<LineRef<Rounds>>,
+    /// The rounds that ranks of this process have begun; no other process can write them.
+    begun: Box<[Line<AtomicU64>]>,
+    digest: u64,
 }
 
 impl TeamLines {
-    /// Lines for the ranks of `state`, each on the NUMA node of the rank that is its home, if that is known.
+    /// Bytes of `set` near each rank.
+    pub(crate) fn bytes(set: &LineSet) -> Vec<usize> {
+        let mut bytes = vec![Segment::bytes_for::<Rounds>(1); set.ranks()];
+        for uses in set.lines() {
+            let all = &mut bytes[uses.home];
+            *all = all.saturating_add(Segment::bytes_for::<PayloadLine>(uses.lines));
+        }
+        bytes
+    }
+
+    /// Lines for the ranks of `state`, in the memory that is `near` each rank. Processes that have the same memory near
+    /// their ranks find the same lines there.
     pub(crate) fn new(
         set: &LineSet,
         state: &Arc<TeamState>,
-        nodes: &[Option<u32>],
+        near: &[Arc<Segment>],
     ) -> Result<Self, SegmentError> {
-        let bytes = |uses: &LineUse| Segment::bytes_for::<PayloadLine>(uses.lines);
-        let mut sizes: HashMap<Option<u32>, usize> = HashMap::new();
-        for uses in set.lines() {
-            let size = sizes.entry(nodes[uses.home]).or_insert(0);
-            *size = size.saturating_add(bytes(uses));
-        }
-        let segments = sizes.into_iter();
-        let segments = segments.map(|(node, bytes)| Ok((node, Segment::new(bytes, node)?)));
-        let segments: HashMap<_, _> = segments.collect::<Result<_, SegmentError>>()?;
+        // Rounds come first: a process that has made other lines in this place is known by its own.
+        let rounds = near.iter().map(|near| Ok(near.lines(1)?.get(0)));
+        let rounds = rounds.collect::<Result<_, SegmentError>>()?;
         let line = |uses: &LineUse| {
-            let memory = segments[&nodes[uses.home]].lines(uses.lines)?;
+            let memory = near[uses.home].lines(uses.lines)?;
             let bells = uses.waiters.iter().map(|&rank| state.parkers[rank].clone());
             let line = SharedLine::new(memory, bells.collect(), state.fence());
             Ok((line, uses.clone()))
         };
         let lines = set.lines().iter().map(line);
+        let lines = lines.collect::<Result<_, SegmentError>>()?;
         Ok(Self {
             state: Arc::clone(state),
-            lines: lines.collect::<Result<_, SegmentError>>()?,
-            rounds: (0..nodes.len()).map(|_| Line::default()).collect(),
+            lines,
+            rounds,
+            begun: near.iter().map(|_| Line::default()).collect(),
+            digest: set.digest(),
         })
     }
 
@@ -61,37 +72,17 @@ impl TeamLines {
 
     /// Counts a round of a rank, which enters the operation in its history afterwards.
     pub(crate) fn begin_round(&self, rank: usize) -> u64 {
-        let rounds = &self.rounds[rank];
-        // Relaxed: only this rank writes it.
-        let round = rounds.begun.load(Ordering::Relaxed) + 1;
-        // Relaxed: `OpHistory::enter` publishes it, for whoever has seen by `OpHistory::now` that the rank is there.
-        rounds.begun.store(round, Ordering::Relaxed);
+        let begun = &self.begun[rank];
+        // Relaxed, both: only this rank uses it.
+        let round = begun.load(Ordering::Relaxed) + 1;
+        begun.store(round, Ordering::Relaxed);
+        self.rounds[rank].begin(round, self.digest);
         round
     }
 
     /// Notes that a rank has done its part of the round.
     pub(crate) fn end_round(&self, rank: usize, round: u64) {
-        // Release: synchronises with the load in `has_ended`: all changes of lines in this round came before.
-        self.rounds[rank].ended.store(round, Ordering::Release);
-    }
-}
-
-/// The rounds of one rank.
-#[derive(Debug, Default)]
-struct Rounds {
-    begun: AtomicU64,
-    ended: AtomicU64,
-}
-
-impl Rounds {
-    fn has_begun(&self, round: u64) -> bool {
-        // Relaxed: ordered by `OpHistory::now`, as `begin_round` says.
-        self.begun.load(Ordering::Relaxed) >= round
-    }
-
-    fn has_ended(&self, round: u64) -> bool {
-        // Acquire: synchronises with the store in `end_round`. The last look of a wait then sees the rank's changes.
-        self.ended.load(Ordering::Acquire) >= round && !mutated!(RoundEndUnseen)
+        self.rounds[rank].end(round);
     }
 }
 
@@ -153,7 +144,7 @@ impl WritersWatch<'_> {
         // In the same operation without this round it runs another algorithm or has other lines.
         let elsewhere = !waited.is_zero()
             && watch.is_there()
-            && !rounds.has_begun(self.round)
+            && !rounds.has_begun(self.round, self.lines.digest)
             && !mutated!(OtherLinesUnseen);
         let found = match elsewhere {
             true => Err(watch.mismatch()),
@@ -219,7 +210,7 @@ impl CacheLines for MemberLines<'_> {
             uses.name,
             uses.waiters
         );
-        // Only loans to other processes are copied in the background, and lines are for threads.
+        // Loans to other processes are copied in the background, and an operation before this one has none left.
         debug_assert!(!self.fabric.endpoint.is_staging());
         let call = &self.fabric.call;
         let watch = || WritersWatch {

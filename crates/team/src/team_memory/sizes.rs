@@ -11,6 +11,7 @@ use corecast_collectives::layout::Layout;
 use corecast_collectives::plans::Plans;
 use corecast_collectives::{MESH_RANKS_MAX, edges};
 use corecast_transfer as bulk;
+use corecast_wire::cache_lines::PayloadLine;
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue;
 use corecast_wire::{Exchange, Line, Parker, Segment, SegmentError, StopWord, Words};
@@ -38,6 +39,8 @@ pub(super) struct MemorySizes {
     /// Whether calls are recorded.
     recorded: bool,
     pub(super) depth: usize,
+    /// Bytes near each rank for the lines of algorithms, in a team of processes.
+    line_room: usize,
 }
 
 impl MemorySizes {
@@ -61,7 +64,23 @@ impl MemorySizes {
             shared,
             recorded: options.record,
             depth: options.depth,
+            line_room: page_aligned(Segment::bytes_for::<PayloadLine>(options.lines)),
         }
+    }
+
+    /// What is kept near each rank for the lines of algorithms, and its bytes.
+    pub(super) fn near_ranks(
+        &self,
+        segment: &Arc<Segment>,
+        from: usize,
+        nodes: &[Option<u32>],
+    ) -> Result<Vec<(Arc<Segment>, usize)>, SegmentError> {
+        let first = from.saturating_add(self.before(self.depth + 1));
+        let near = |(rank, &node): (usize, &Option<u32>)| {
+            let at = first.saturating_add(self.line_room.saturating_mul(rank));
+            Ok((segment.part(at, self.line_room, node)?, self.line_room))
+        };
+        nodes.iter().enumerate().map(near).collect()
     }
 
     /// Slots of the queues in one operation context.
@@ -100,9 +119,7 @@ impl MemorySizes {
         };
         let bytes = bytes.saturating_add(self.degrees[rank].saturating_mul(link));
         match self.shared {
-            true => bytes
-                .checked_next_multiple_of(PAGE_BYTES)
-                .unwrap_or(usize::MAX),
+            true => page_aligned(bytes),
             false => bytes,
         }
     }
@@ -177,6 +194,11 @@ const IN_FLIGHT_SLOTS: usize = 16;
 /// processes compute the same offsets.
 const PAGE_BYTES: usize = 64 * 1024;
 
+fn page_aligned(bytes: usize) -> usize {
+    let aligned = bytes.checked_next_multiple_of(PAGE_BYTES);
+    aligned.unwrap_or(usize::MAX)
+}
+
 /// Bytes that a team of processes takes in its segment, without the segment header; `usize::MAX` if they are more than
 /// that, which no segment has.
 ///
@@ -193,7 +215,8 @@ pub fn shared_bytes(
     let layout = Layout::new(plans, &options.algorithms, (None, oversubscribed));
     check_numbers(&edges, &layout.groups, options.depth)?;
     let sizes = MemorySizes::new(&edges, &layout.groups, n, options, true);
-    Ok(sizes.before(options.depth + 1))
+    let lines = sizes.line_room.saturating_mul(n);
+    Ok(sizes.before(options.depth + 1).saturating_add(lines))
 }
 
 /// Largest number of links in each direction, and of shared lines, of all operation contexts: each has tokens of its

@@ -6,7 +6,7 @@
 //!
 //! | implementation | a line is | the result |
 //! | --- | --- | --- |
-//! | a team of threads | a [`SharedLine`] in the team's memory | the data, and the time that it took here |
+//! | a team of threads or processes | a [`SharedLine`] in the team's memory | the data, and the time that it took here |
 //! | a machine in virtual time | a line of that machine | the data, and the time that it would take there |
 //! | the symbolic model | a line in a graph | the data, the graph, and bounds of the time |
 //!
@@ -18,9 +18,11 @@
 //! the *round* in which it is called. Lines keep their values from round to round and values only grow, so an algorithm
 //! that is to run again writes and awaits values that grow with the round.
 
+mod rounds;
 mod set;
 mod shared;
 
+pub use rounds::Rounds;
 pub use set::{LineId, LineKind, LineSet, LineUse};
 pub use shared::{PayloadLine, SharedLine};
 

@@ -81,6 +81,37 @@ impl LineSet {
         &self.lines
     }
 
+    /// A number by which processes tell whether they mean the same lines: equal for equal sets in every process, and with all
+    /// but certainty another one for sets that differ in their names, kinds, places or ranks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::cache_lines::LineSet;
+    ///
+    /// let flag = |writer, waiter| {
+    ///     let mut lines = LineSet::new(2);
+    ///     lines.flag("flag", writer, waiter);
+    ///     lines.digest()
+    /// };
+    /// assert_eq!(flag(0, 1), flag(0, 1));
+    /// assert_ne!(flag(0, 1), flag(1, 0));
+    /// ```
+    pub fn digest(&self) -> u64 {
+        let mut digest = Fnv::new();
+        digest.number(self.ranks);
+        for uses in &self.lines {
+            digest.bytes(uses.name.as_bytes());
+            let numbers = [uses.kind as usize, uses.home, uses.lines];
+            numbers.into_iter().for_each(|number| digest.number(number));
+            for ranks in [&uses.writers, &uses.waiters] {
+                digest.number(ranks.len());
+                ranks.iter().for_each(|&rank| digest.number(rank));
+            }
+        }
+        digest.0
+    }
+
     /// A flag that one rank writes and another one waits for.
     ///
     /// # Panics
@@ -164,6 +195,28 @@ impl LineSet {
         }
         self.lines.push(line);
         LineId(self.lines.len() - 1)
+    }
+}
+
+/// FNV-1a, which is the same in every process.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len());
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+    }
+
+    fn number(&mut self, number: usize) {
+        for byte in (number as u64).to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        }
     }
 }
 

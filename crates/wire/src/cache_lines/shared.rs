@@ -1,4 +1,4 @@
-//! The lines of an algorithm in memory that threads share.
+//! The lines of an algorithm in memory that threads share, or processes.
 //!
 //! **Invariant 1:** a value is stored or added with release after the payload of its line, and loaded with acquire before
 //! that payload. So a rank that has waited for a value sees the payload that belongs to it.
@@ -10,7 +10,8 @@
 //! and a light fence. With the fence of a sleeper before its last look ([`Parker`]) nobody sleeps through a change.
 //!
 //! Payload is atomic word by word, so that an algorithm that reads it too early gets a mixture of words and nothing
-//! worse.
+//! worse. What another process writes there besides is such a mixture too: a payload is copied before it is looked at, and no
+//! value of a line is a place or a length.
 
 use super::{PAYLOAD_WORDS, Payload, sum};
 use crate::hardware_wait::Monitored;

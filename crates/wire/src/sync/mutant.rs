@@ -139,6 +139,8 @@ pub enum Mutant {
     RoundEndUnseen,
     /// A member that waits at a line does not see that its peer, in the same operation, has other lines.
     OtherLinesUnseen,
+    /// A member that waits at a line does not see that its peer has made the lines of another algorithm there.
+    OtherSetUnseen,
     /// A mark of a process that runs another program is not looked at.
     MarkUnseen,
     /// Ranks that learn conclude from their own times.
