@@ -12,7 +12,7 @@ use corecast_collectives::Plans;
 use corecast_team::team_memory::TeamMemory;
 use corecast_team::{Options, OwnPart, Team};
 use corecast_wire::fork::{ForkDetector, forked_since};
-use corecast_wire::sync::process_id;
+use corecast_wire::sync::{mutated, process_id};
 use corecast_wire::{Segment, WaitConfig, shared_fence_kind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) struct Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         // A forked child's copy is none of the team.
-        if !forked_since(&self.fork_detector) {
+        if !forked_since(&self.fork_detector) && !mutated!(LeavesUntold) {
             self.ranks
                 .iter()
                 .for_each(|&rank| self.header.drop_rank(rank));
@@ -194,7 +194,9 @@ impl Assembly {
             let header = Arc::clone(&self.header);
             let on_end = move || {
                 state.lost(&ranks, own);
-                ranks.iter().for_each(|&rank| header.drop_rank(rank));
+                if !mutated!(GoneUnnoted) {
+                    ranks.iter().for_each(|&rank| header.drop_rank(rank));
+                }
             };
             watches.push(watch_peer(peer, on_end)?);
         }

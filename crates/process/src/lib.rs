@@ -26,6 +26,8 @@ mod process_stat;
 mod rendezvous;
 mod rendezvous_server;
 mod segment_header;
+#[cfg(corecast_simulated)]
+mod simulated_rendezvous;
 mod succession;
 mod survivors;
 mod transfer_path;

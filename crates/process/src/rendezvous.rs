@@ -162,6 +162,8 @@ pub struct Entered {
     pub server: Option<RendezvousServer>,
     address: Address,
     link: Option<LocalFd>,
+    #[cfg(corecast_simulated)]
+    places: Option<crate::simulated_rendezvous::Places>,
 }
 
 impl Entered {
@@ -172,6 +174,10 @@ impl Entered {
     ///
     /// [`RendezvousError::ServerGone`].
     pub fn confirm(&mut self) -> Result<(), RendezvousError> {
+        #[cfg(corecast_simulated)]
+        if let Some(places) = self.places.take() {
+            places.confirm();
+        }
         if let Some(link) = self.link.take() {
             send(&link, b"here", SendFlags::NOSIGNAL).map_err(|_| RendezvousError::ServerGone {
                 address: self.address.clone(),
@@ -219,6 +225,10 @@ where
     E: Into<Box<dyn Error + Send + Sync>>,
 {
     check(hello)?;
+    #[cfg(corecast_simulated)]
+    if corecast_wire::simulated::scheduler().is_some() {
+        return enter_simulated(address, hello, limit, make);
+    }
     let begin = Instant::now();
     let unusable = |source: Errno| RendezvousError::Address {
         address: address.clone(),
@@ -248,6 +258,8 @@ where
                 server: Some(server),
                 address: address.clone(),
                 link: None,
+                #[cfg(corecast_simulated)]
+                places: None,
             });
         }
         if begin.elapsed() >= limit {
@@ -255,6 +267,36 @@ where
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// [`enter`] in a simulation.
+#[cfg(corecast_simulated)]
+fn enter_simulated<E>(
+    address: &Address,
+    hello: &Hello,
+    limit: Duration,
+    make: impl FnOnce(&Hello) -> Result<OwnedFd, E>,
+) -> Result<Entered, RendezvousError>
+where
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    use crate::simulated_rendezvous::{self, Failed};
+    match simulated_rendezvous::enter(address.to_string(), hello, limit, make) {
+        Ok(found) => Ok(Entered {
+            fd: found.memory,
+            ranks: found.ranks,
+            server: found.server.map(RendezvousServer::simulated),
+            address: address.clone(),
+            link: None,
+            places: found.places,
+        }),
+        Err(Failed::Refused(answer)) => Err(refusal(answer, address.clone(), hello)),
+        Err(Failed::Silent) => Err(silent(address, hello, limit)),
+        Err(Failed::Memory(source)) => Err(RendezvousError::Memory {
+            address: address.clone(),
+            source,
+        }),
     }
 }
 
@@ -331,12 +373,12 @@ fn ask(
             Err(_) => return Ok(None),
         }
     };
-    let (address, pid, size) = (to(), hello.pid, hello.size);
+    let address = to();
     let stranger = |address, why| RendezvousError::Stranger { address, why };
     Err(match (Answer::decode(&message[..len]), fd) {
         (Some(Answer::Welcome { ranks }), Some(fd)) => {
             let agrees = |(requested, &rank): (&Option<u32>, &u32)| {
-                rank < size && requested.is_none_or(|requested| requested == rank)
+                rank < hello.size && requested.is_none_or(|requested| requested == rank)
             };
             let agrees = hello.ranks.iter().zip(&ranks).all(agrees);
             let distinct: BTreeSet<u32> = ranks.iter().copied().collect();
@@ -347,42 +389,53 @@ fn ask(
                     server: None,
                     address,
                     link: Some(link),
+                    #[cfg(corecast_simulated)]
+                    places: None,
                 }));
             }
             stranger(address, "it gives ranks that were not wished for")
         }
-        (Some(Answer::Welcome { .. }), None) => stranger(address, "it gives no memory"),
-        (Some(Answer::OtherVersion { theirs }), _) => RendezvousError::OtherVersion {
+        (Some(answer), _) => refusal(answer, address, hello),
+        (None, _) => stranger(address, "its answer makes no sense"),
+    })
+}
+
+/// The error of a process that got this answer to its request, and no memory.
+fn refusal(answer: Answer, address: Address, hello: &Hello) -> RendezvousError {
+    let (pid, size) = (hello.pid, hello.size);
+    let stranger = |address, why| RendezvousError::Stranger { address, why };
+    match answer {
+        Answer::Welcome { .. } => stranger(address, "it gives no memory"),
+        Answer::OtherVersion { theirs } => RendezvousError::OtherVersion {
             address,
             ours: VERSION,
             theirs,
         },
-        (Some(Answer::OtherSize { theirs }), _) => RendezvousError::OtherSize {
+        Answer::OtherSize { theirs } => RendezvousError::OtherSize {
             address,
             ours: size,
             theirs,
         },
-        (Some(Answer::RankTaken { rank, by }), _) => RendezvousError::RankTaken {
+        Answer::RankTaken { rank, by } => RendezvousError::RankTaken {
             address,
             rank,
             by,
             pid,
         },
-        (Some(Answer::Full { wanted, left }), _) => RendezvousError::Full {
+        Answer::Full { wanted, left } => RendezvousError::Full {
             address,
             pid,
             wanted,
             left,
             size,
         },
-        (Some(Answer::OtherUser { theirs, ours }), _) => RendezvousError::OtherUser {
+        Answer::OtherUser { theirs, ours } => RendezvousError::OtherUser {
             address,
             ours,
             theirs,
         },
-        (Some(Answer::Malformed), _) => stranger(address, "it does not understand this process"),
-        (None, _) => stranger(address, "its answer makes no sense"),
-    })
+        Answer::Malformed => stranger(address, "it does not understand this process"),
+    }
 }
 
 /// Receives one message; returns its length in bytes, and the descriptor that came with it.

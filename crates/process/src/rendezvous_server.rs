@@ -32,6 +32,8 @@ pub struct RendezvousServer {
     bell: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
     fork_detector: ForkDetector,
+    #[cfg(corecast_simulated)]
+    _simulated: Option<Box<dyn std::any::Any + Send + Sync>>,
 }
 
 impl RendezvousServer {
@@ -55,7 +57,21 @@ impl RendezvousServer {
             bell,
             thread: Some(thread),
             fork_detector: ForkDetector::now(),
+            #[cfg(corecast_simulated)]
+            _simulated: None,
         })
+    }
+
+    /// A server of a simulation, which has no thread and goes with `server`.
+    #[cfg(corecast_simulated)]
+    pub(crate) fn simulated(server: impl std::any::Any + Send + Sync) -> Self {
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        Self {
+            bell: Arc::new(bell.expect("a descriptor is free")),
+            thread: None,
+            fork_detector: ForkDetector::now(),
+            _simulated: Some(Box::new(server)),
+        }
     }
 
     /// Whether all ranks are confirmed, so that the thread has ended.
@@ -136,13 +152,21 @@ impl Ranks {
         }
     }
 
-    fn give_back(&mut self, ranks: &[u32]) {
+    pub(crate) fn give_back(&mut self, ranks: &[u32]) {
         for &rank in ranks {
             self.taken[rank as usize] = None;
         }
     }
 
-    fn complete(&self) -> bool {
+    /// Gives back the ranks that were not confirmed by processes that are not there any more.
+    #[cfg(corecast_simulated)]
+    pub(crate) fn give_back_unless(&mut self, is_there: impl Fn(u32) -> bool) {
+        for taken in &mut self.taken {
+            *taken = taken.filter(|&(by, confirmed)| confirmed || is_there(by));
+        }
+    }
+
+    pub(crate) fn complete(&self) -> bool {
         self.taken
             .iter()
             .all(|taken| matches!(taken, Some((_, true))))

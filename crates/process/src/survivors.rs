@@ -10,6 +10,7 @@ use crate::rendezvous::{Entered, enter};
 use crate::succession::{Places, Refused, Round, Votes};
 use corecast_collectives::Plans;
 use corecast_team::{Ended, Options, Progress, Team};
+use corecast_wire::sync::mutated;
 use std::error::Error;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -47,7 +48,9 @@ impl<'t> Survivors<'t> {
         }
         let ballots = &*kept.header;
         if kept.ranks.iter().all(|rank| leaving.contains(rank)) {
-            kept.ranks.iter().for_each(|&rank| ballots.drop_rank(rank));
+            if !mutated!(LeavesUntold) {
+                kept.ranks.iter().for_each(|&rank| ballots.drop_rank(rank));
+            }
             return Err(EnterError::AllLeave);
         }
         for &rank in &kept.ranks {

@@ -271,6 +271,12 @@ impl Team {
             drop(members);
             std::panic::resume_unwind(panic);
         }
+        self.end_of_run(members);
+        results
+    }
+
+    /// Keeps the members until the next run, if all have ended after the same operation.
+    fn end_of_run(&self, members: Vec<Member>) {
         let state = self.team_memory.state();
         let fingerprints: Vec<OpFingerprint> = members.iter().map(Member::fingerprint).collect();
         if !state.is_stopped()
@@ -280,7 +286,20 @@ impl Team {
             panic!("{failure}");
         }
         *self.resting() = members;
-        results
+    }
+
+    /// Begins a run whose ranks are tasks of a simulation instead of threads. Each member
+    /// [comes to its end](Member::end_of_simulated_run), and [`end_simulated_run`](Self::end_simulated_run) gets all of them back.
+    #[cfg(corecast_simulated)]
+    #[track_caller]
+    pub fn begin_simulated_run(&self) -> Vec<Member> {
+        self.members_of_run(Location::caller())
+    }
+
+    /// Ends a run as [`run`](Self::run) does when no rank has panicked.
+    #[cfg(corecast_simulated)]
+    pub fn end_simulated_run(&self, members: Vec<Member>) {
+        self.end_of_run(members);
     }
 
     /// The members that rest since the last run, or those of a first one.

@@ -225,6 +225,9 @@ impl TeamState {
     /// A rank of this process that has come to the end of a run without operation number `seq`, in which a rank of the
     /// run is: it comes again only after that. `None` in a team of one process, where whoever waits for it sees that.
     pub(crate) fn own_that_rests_before(&self, seq: u32) -> Option<usize> {
+        if mutated!(RestChainUnseen) {
+            return None;
+        }
         let mut own = self.between.as_ref()?.own.iter().copied();
         own.find(|&rank| {
             let history = &self.histories[rank];

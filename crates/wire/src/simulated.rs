@@ -59,6 +59,8 @@ pub trait Scheduler {
     /// Calls `on_death` once, some time after process `pid` has ended, or after it runs another program if that shows
     /// too; returns a name for [`unwatch`](Self::unwatch).
     fn watch(&self, pid: u32, shows_exec: bool, on_death: Box<dyn FnOnce() + Send>) -> u64;
+    /// Whether process `pid` has ended or runs another program, so that its sockets are closed.
+    fn has_ended(&self, pid: u32) -> bool;
     /// Ends a watch.
     fn unwatch(&self, watch: u64);
     /// Whether the kernel maps that much memory.

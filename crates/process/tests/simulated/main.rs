@@ -18,6 +18,7 @@ mod play;
 mod random;
 mod recorded;
 mod run;
+mod runs;
 mod scheduler;
 #[allow(
     dead_code,
@@ -26,6 +27,7 @@ mod scheduler;
 #[path = "../it/programs/spec.rs"]
 mod spec;
 mod state;
+mod successions;
 
 /// What random teams need of the other test program.
 mod own_process {
@@ -130,6 +132,26 @@ fn ranks_that_see_different_times_learn_the_same() {
     let count = number("CORECAST_TEST_SEEDS", 1000) / 100;
     for seed in 0..count.max(1) {
         if let Err(what) = learning::run(seed) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
+
+#[test]
+fn ranks_rest_between_runs_and_are_waited_for() {
+    let count = number("CORECAST_TEST_SEEDS", 1000) / 25;
+    for seed in 0..count {
+        if let Err(what) = runs::run(seed) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
+
+#[test]
+fn whoever_lives_is_in_the_next_team_and_all_know_the_same_teams() {
+    let count = number("CORECAST_TEST_SEEDS", 1000) / 50;
+    for seed in 0..count {
+        if let Err(what) = successions::run(seed) {
             panic!("seed {seed}: {what}");
         }
     }

@@ -1,7 +1,7 @@
 //! Faults seeded in the code itself: a simulation that finds none of them would prove nothing.
 
 use super::run::run_all;
-use super::{learning, one_line, phases};
+use super::{learning, one_line, phases, runs, successions};
 use corecast_wire::mutant::{Mutant, seed};
 
 /// Seeds in which each fault must be found.
@@ -43,6 +43,24 @@ const RARE: [(Mutant, u64); 2] = [
 #[test]
 fn phases_find_arrivals_that_count_where_they_must_not() {
     find_all(&[Mutant::ManyAddFirst, Mutant::TakeBackAnyway], phases::run);
+}
+
+#[test]
+fn runs_find_ranks_that_are_waited_for_in_vain_or_taken_for_gone() {
+    let faults = [
+        Mutant::OwnRestUnseen,
+        Mutant::RestChainUnseen,
+        Mutant::ResumeUntold,
+    ];
+    find_all(&faults, runs::run);
+}
+
+#[test]
+fn successions_find_ranks_that_are_waited_for_though_they_are_gone() {
+    find_all(
+        &[Mutant::LeavesUntold, Mutant::GoneUnnoted],
+        successions::run,
+    );
 }
 
 /// Each of these faults is found in one of the first cases.

@@ -616,6 +616,12 @@ impl Scheduler for Sim {
         id
     }
 
+    fn has_ended(&self, pid: u32) -> bool {
+        let inner = self.inner.borrow();
+        let process = inner.processes.get(pid.wrapping_sub(FIRST_PID) as usize);
+        process.is_none_or(|it| it.dead)
+    }
+
     fn unwatch(&self, watch: u64) {
         let mut inner = self.inner.borrow_mut();
         let at = inner.watches.iter().position(|it| it.id == watch);

@@ -160,7 +160,9 @@ impl PeerWatch<'_> {
         match self.state.histories[self.peer].presence() {
             Presence::Left => return Err(lost(Loss::Left)),
             // The next run of its process begins when this rank, too, has come to the end of this one.
-            Presence::Resting if self.state.is_own(self.peer) => return Err(lost(Loss::Left)),
+            Presence::Resting if self.state.is_own(self.peer) && !mutated!(OwnRestUnseen) => {
+                return Err(lost(Loss::Left));
+            }
             Presence::Panicked => return Err(lost(Loss::Panicked)),
             Presence::Died => return Err(lost(Loss::Died)),
             Presence::Absent if slept >= self.state.join_limit => {

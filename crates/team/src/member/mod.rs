@@ -212,6 +212,12 @@ impl Member {
         self.end_by(TeamState::rest);
     }
 
+    /// Comes to the end of a run of a simulation; see [`Team::begin_simulated_run`](crate::Team::begin_simulated_run).
+    #[cfg(corecast_simulated)]
+    pub fn end_of_simulated_run(&self) {
+        self.rest();
+    }
+
     /// Begins a further run, which is called at `site`.
     pub(crate) fn resume(&self, site: &'static Location<'static>) {
         if let Some(recorder) = self.tracker.recorder() {
@@ -220,7 +226,9 @@ impl Member {
         let rank = self.rank();
         self.team_memory.set_ended(rank, None);
         let history = &self.team_memory.state().histories[rank];
-        history.set_presence(Presence::Present, Some(site));
+        if !mutated!(ResumeUntold) {
+            history.set_presence(Presence::Present, Some(site));
+        }
     }
 
     /// Begins an operation: enters it in the history that members which wait for this rank read.

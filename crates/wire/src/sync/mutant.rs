@@ -145,6 +145,16 @@ pub enum Mutant {
     MarkUnseen,
     /// Ranks that learn conclude from their own times.
     LearnsAlone,
+    /// A member goes on waiting for a rank of its own run that has come to the end of it.
+    OwnRestUnseen,
+    /// A member that waits for a rank of another process does not see that one of its own run has left both.
+    RestChainUnseen,
+    /// A rank that begins a further run does not tell the others.
+    ResumeUntold,
+    /// A process that drops its team, or leaves all its ranks behind, does not tell those that go on.
+    LeavesUntold,
+    /// A process that hears of the end of another one does not note that its ranks are gone.
+    GoneUnnoted,
 }
 
 #[cfg(not(corecast_simulated))]
