@@ -7,14 +7,15 @@ use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
-/// Set once this process was asked to end.
-static ASKED: OnceLock<()> = OnceLock::new();
+/// When this process was asked to end.
+static ASKED: OnceLock<Instant> = OnceLock::new();
 
 /// Asks this process to end with what it has. There is no way back.
 pub fn ask() {
     // An error means that it was asked before.
-    let _ = ASKED.set(());
+    let _ = ASKED.set(Instant::now());
 }
 
 /// Whether this process was asked to end.
@@ -31,6 +32,18 @@ pub fn ask() {
 #[must_use]
 pub fn is_asked() -> bool {
     ASKED.get().is_some()
+}
+
+/// The time since this process was asked to end; `None` if it was not.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(corecast_wire::ending::since_asked(), None);
+/// ```
+#[must_use]
+pub fn since_asked() -> Option<Duration> {
+    ASKED.get().map(Instant::elapsed)
 }
 
 /// Has `run` called when this process ends by `exit` or by returning from `main`, but not by a signal or `_exit`; returns

@@ -41,9 +41,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Time that processes have to end on their own, and again after a signal.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// Time that they have after a signal where this process was asked to end, and shall show what it has. A race has up to three
-/// sessions.
-const FAREWELL_ASKED: Duration = Duration::from_millis(150);
+/// Time after this process was asked to end until which it waits for the ends of sessions, of which a race has several.
+const FAREWELL_ASKED: Duration = Duration::from_millis(400);
 
 impl Running {
     /// Starts all ranks and waits until they have connected.
@@ -162,16 +161,19 @@ impl Running {
 impl Drop for Running {
     /// Lets the processes end on their own, so that they remove what they have in /dev/shm. Those
     /// that do not end are terminated by a signal, and those that ignore it are killed. If this process was asked to end, the
-    /// signal comes at once, and nobody waits for those that take their time to obey: they get another one when it ends.
+    /// signal comes at once, and nobody waits long for those that take their time to obey: they get another one when it ends.
     fn drop(&mut self) {
-        let hurry = ending::is_asked();
+        let hurry = ending::since_asked().map(|since| FAREWELL_ASKED.saturating_sub(since));
         let starter = self.child.id() as i32;
         let mut pids = processes::descendants(starter);
         pids.extend(self.pids());
         self.ranks.clear();
-        if (!hurry && self.sound && self.ends_within(FAREWELL)) || self.ends_on_signal(hurry) {
+        let last = hurry.unwrap_or(FAREWELL);
+        if (hurry.is_none() && self.sound && self.ends_within(FAREWELL))
+            || self.ends_on_signal(last)
+        {
             pids.retain(|&pid| ours(pid, &self.folder));
-        } else if hurry {
+        } else if hurry.is_some() {
             return;
         } else {
             // The starter is not reaped yet, so its number has not passed to another process.
@@ -183,9 +185,9 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn ends_on_signal(&mut self, hurry: bool) -> bool {
+    fn ends_on_signal(&mut self, limit: Duration) -> bool {
         processes::terminate(self.child.id() as i32);
-        self.ends_within(if hurry { FAREWELL_ASKED } else { FAREWELL })
+        self.ends_within(limit)
     }
 
     fn ends_within(&mut self, limit: Duration) -> bool {
