@@ -10,7 +10,6 @@ use corecast_team::TeamError;
 use corecast_wire::SegmentError;
 use thiserror::Error;
 
-use crate::forecast::ForecastError;
 use crate::measure::MeasureError;
 
 /// Why a race cannot be run.
@@ -43,9 +42,6 @@ pub enum ContestError {
     /// The machine could not be measured beside the race.
     #[error(transparent)]
     Measure(#[from] MeasureError),
-    /// The models could not forecast the race.
-    #[error(transparent)]
-    Forecast(#[from] ForecastError),
     /// A hardware thread is outside of this process's mask.
     #[error(
         "PU {0} may not be used by this process: choose others by --threads, or race --unpinned"
@@ -57,9 +53,6 @@ pub enum ContestError {
     /// None of the patterns can do an allreduce.
     #[error("no pattern to race an allreduce by")]
     NoPattern,
-    /// There is nothing to race.
-    #[error("no plan")]
-    NoPlan,
     /// A message was to be raced between ranks that are not pinned.
     #[error("--op message: both ranks are pinned: leave --pinning out")]
     MessageUnpinned,

@@ -1,20 +1,19 @@
-//! Races of one team's plans: which plans race, on which hardware threads and against which peers, and the models'
-//! forecasts beside the times.
+//! Races of one team's plans: which plans race, on which hardware threads and against which peers.
 //!
 //! `corecast bench` and `corecast` without a command run these races.
 
 mod crowd;
 mod error;
-mod forecasts;
-mod others;
+mod fresh_costs;
+mod message;
 mod plans;
-mod sized;
+mod room;
 mod timed;
 
 pub use crowd::lay;
 pub use error::ContestError;
-pub use forecasts::{Forecasts, Foreseen};
-pub use others::{fork_join, message};
-pub use plans::{Candidate, Contest, NO_PEERS, Others, Race, planned};
-pub use sized::{available_bytes, check_memory, race as race_sized};
+pub use fresh_costs::{Foreseen, FreshCosts};
+pub use message::message;
+pub use plans::{Candidate, Contest, NO_PEERS, Race, planned};
+pub use room::{available_bytes, check_memory};
 pub use timed::Timed;

@@ -1,15 +1,12 @@
 //! Which plans of a team race, and the race.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::Instant;
 
 use corecast::choose::{ONE_TREE, Preferences, Races, compare};
 use corecast_bench::contestant::method;
 use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
-use corecast_bench::peers::{Mpi, Selection};
-use corecast_bench::session::Session;
-use corecast_bench::sized::Task;
+use corecast_bench::peers::Selection;
 use corecast_bench::{
     Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, floor, peers, race,
 };
@@ -45,14 +42,6 @@ const OVERSUBSCRIBED: [Pattern; 5] = [
     Pattern::Smelt,
 ];
 
-/// Contestants that race as processes: one for each way to be pinned.
-pub struct Others {
-    /// Programs over MPI libraries.
-    pub mpi: Vec<Mpi>,
-    /// Corecast's own teams of processes.
-    pub processes: Vec<Arc<Session>>,
-}
-
 /// The settings of races of one team.
 pub struct Contest<'a> {
     team: &'a Members,
@@ -71,8 +60,6 @@ pub struct Contest<'a> {
     pub peers: Option<Selection>,
     /// The rank that data come from and go to; `None` leaves it to the plans.
     pub root: Option<usize>,
-    /// Contestants that race as processes, for every operation.
-    pub others: Option<Others>,
 }
 
 /// A plan that may race.
@@ -86,17 +73,6 @@ pub struct Candidate {
     predicted: f64,
     /// The plan; absent for an allreduce, which runs over two plans, and for a barrier over one line, which has none.
     pub timed: Option<Timed>,
-}
-
-impl Candidate {
-    /// The name of its entrant: with the pattern if the operation is `planned`, else without, as all plans are the same
-    /// to it.
-    pub fn entrant(&self, planned: bool) -> String {
-        match planned {
-            true => entrant_name(&self.pattern),
-            false => "corecast".to_owned(),
-        }
-    }
 }
 
 /// A finished race.
@@ -150,7 +126,6 @@ impl<'a> Contest<'a> {
             also_free: false,
             peers: None,
             root: None,
-            others: None,
         }
     }
 
@@ -185,17 +160,6 @@ impl<'a> Contest<'a> {
         self.ranks() > self.usable
     }
 
-    /// The plans of the first candidate for a broadcast.
-    ///
-    /// # Errors
-    ///
-    /// This process may not use the hardware threads, a pattern cannot do the operation, or a team cannot be made.
-    pub fn any_plans(&self) -> Result<Plans> {
-        let candidates = self.candidates(Collective::Broadcast)?;
-        let first = candidates.into_iter().next().ok_or(ContestError::NoPlan)?;
-        Ok(first.plans)
-    }
-
     /// Whether a message is one cache line, as in the floors and in the measured costs.
     fn fits_line(&self, collective: Collective) -> bool {
         collective == Collective::Barrier || self.bytes <= LINE_BYTES
@@ -213,25 +177,6 @@ impl<'a> Contest<'a> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Race> {
         self.race_among(collective, self.candidates(collective)?, settings, progress)
-    }
-
-    /// Races barriers of `candidates` alone.
-    ///
-    /// # Errors
-    ///
-    /// This process may not use the hardware threads, a pattern cannot do the operation, or a team cannot be made.
-    pub fn race_alone(&self, candidates: Vec<Candidate>, settings: &Settings) -> Result<Race> {
-        let contestant = |candidate| self.contestant(Collective::Barrier, candidate);
-        let entrants = candidates.iter().map(contestant);
-        let entrants = entrants.map(|contestant| contestant.map(Entrant::threads));
-        let entrants: Vec<Entrant<'_>> = entrants.collect::<Result<_>>()?;
-        let comparison = race::run("barrier", &self.placements()?, settings, &entrants, |_| {})?;
-        drop(entrants);
-        Ok(Race {
-            collective: Collective::Barrier,
-            comparison,
-            candidates,
-        })
     }
 
     /// Races `candidates`, as [`race`](Self::race) does.
@@ -264,14 +209,6 @@ impl<'a> Contest<'a> {
         }
         if let (Collective::Barrier, Some(selection)) = (collective, self.peers) {
             entrants.extend(peers::barriers(&placements, selection));
-        }
-        if let (Collective::Barrier, Some(others)) = (collective, &self.others) {
-            let task = Task {
-                operation: Collective::Barrier,
-                ranks: self.ranks(),
-                bytes: 0,
-            };
-            entrants.extend(others.mpi.iter().flat_map(|mpi| mpi.entrants(task)));
         }
         let title = match collective {
             Collective::Barrier => collective.to_string(),

@@ -10,7 +10,7 @@ use corecast_bench::peers::Mpi;
 use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Start, Task};
 use corecast_bench::{Comparison, Progress, Settings};
 use corecast_model::{Collective, CostBasis, Machine};
-use corecast_tune::contest::{self, ContestError, Forecasts, Foreseen, available_bytes};
+use corecast_tune::contest::{self, ContestError, Foreseen, FreshCosts, available_bytes};
 
 use super::args::{BenchArgs, Limits, limits};
 use super::conditions::StartArg;
@@ -102,12 +102,9 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
     // The models know how long an operation takes, not how many fit into a time.
     let known = !is_loose;
     let here = source.here.as_ref().filter(|_| args.probe && known);
-    let foreseen = match here {
-        Some(here) => {
-            let (team, ranks) = (&laid.team, laid.team.threads.len());
-            Forecasts::new(&source.file, source.costs, Some(&here.machine), team, ranks)?
-        }
-        None => Forecasts::none(),
+    let fresh = match here {
+        Some(here) => FreshCosts::new(&here.machine, &laid.team, laid.team.threads.len()),
+        None => FreshCosts::none(),
     };
     let mut races = Vec::new();
     let bar = progress::bar("racing");
@@ -125,10 +122,10 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
             bar.race(task, before as f64 / count, 1.0 / count, step);
         };
         let mut teams = Vec::new();
-        let mut race = foreseen.race(task, || {
+        let mut race = fresh.race(task.operation, || {
             let (comparison, raced) = racers.race(task, conditions, &settings, step)?;
             teams = raced;
-            Ok((comparison, Vec::new()))
+            Ok(comparison)
         })?;
         let costs = match &race.profile {
             Some(fresh) => (fresh, CostBasis::Measured, known),
