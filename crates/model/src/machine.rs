@@ -5,7 +5,9 @@
 //! one comparison of two entries. Names are hwloc's: package, NUMA node, core, PU.
 
 use std::collections::BTreeSet;
+use std::hash::Hasher;
 
+use fnv::FnvHasher;
 use serde::{Deserialize, Serialize};
 
 use crate::place::Place;
@@ -200,26 +202,27 @@ impl Machine {
     /// does not make its measurements stale.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        let mut hash = Fnv::new();
+        // The standard library's hasher promises no stable value.
+        let mut hash = FnvHasher::default();
+        let mut word = |word: u64| hash.write(&word.to_le_bytes());
         for pu in &self.pus {
-            for word in [
+            let places = [
                 pu.os_index,
                 pu.package,
                 pu.numa_node,
                 pu.numa_os_index,
                 pu.core,
-            ] {
-                hash.word(u64::from(word));
-            }
+            ];
+            places.into_iter().for_each(|place| word(place.into()));
         }
         for cache in &self.caches {
-            hash.word(u64::from(cache.level));
-            hash.word(cache.kind as u64);
-            hash.word(cache.size_bytes.map_or(u64::MAX, |bytes| bytes));
-            hash.word(cache.line_bytes.map_or(u64::MAX, u64::from));
-            hash.word(cache.shared_by.len() as u64);
+            word(u64::from(cache.level));
+            word(cache.kind as u64);
+            word(cache.size_bytes.map_or(u64::MAX, |bytes| bytes));
+            word(cache.line_bytes.map_or(u64::MAX, u64::from));
+            word(cache.shared_by.len() as u64);
             for &os_index in &cache.shared_by {
-                hash.word(u64::from(os_index));
+                word(u64::from(os_index));
             }
         }
         format!(
@@ -228,27 +231,12 @@ impl Machine {
             self.numa_node_count(),
             self.core_count(),
             self.pus.len(),
-            hash.0
+            hash.finish()
         )
     }
 
     fn distinct(&self, key: impl Fn(&Pu) -> u32) -> usize {
         self.pus.iter().map(key).collect::<BTreeSet<_>>().len()
-    }
-}
-
-/// FNV-1a, written out because the standard library's hasher promises no stable value.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn word(&mut self, word: u64) {
-        for byte in word.to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
     }
 }
 

@@ -8,6 +8,8 @@ use crate::{
     scatter,
 };
 use corecast_model::Collective;
+use fnv::FnvHasher;
+use std::hash::Hasher;
 
 /// A range of lengths: the longest of them in bytes, and the name of an algorithm; `None` leaves the choice to
 /// Corecast.
@@ -48,16 +50,14 @@ pub enum SelectionError {
 ///
 /// One pass over all names.
 pub fn edition() -> String {
-    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+    // The standard library's hasher promises no stable value.
+    let mut digest = FnvHasher::default();
     for operation in Algorithms::OPERATIONS {
         let names = Algorithms::sized_names(operation).unwrap_or_default();
-        // FNV-1a, as the standard library's hasher promises no stable value.
-        for byte in [&[operation], &names[..]].concat().join(" ").bytes() {
-            digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        digest.write([&[operation], &names[..]].concat().join(" ").as_bytes());
     }
     let (version, protocol) = (env!("CARGO_PKG_VERSION"), corecast_wire::PROTOCOL_VERSION);
-    format!("{version}-{protocol}-{digest:016x}")
+    format!("{version}-{protocol}-{:016x}", digest.finish())
 }
 
 /// Parses the ranges of [`Algorithms::ask`], for operations with lengths.

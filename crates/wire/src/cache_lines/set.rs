@@ -1,5 +1,8 @@
 //! The lines of an algorithm: what each is used for, and by which ranks.
 
+use fnv::FnvHasher;
+use std::hash::Hasher;
+
 /// A line of a [`LineSet`], or the first of several that are used together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineId(usize);
@@ -98,18 +101,22 @@ impl LineSet {
     /// assert_ne!(flag(0, 1), flag(1, 0));
     /// ```
     pub fn digest(&self) -> u64 {
-        let mut digest = Fnv::new();
-        digest.number(self.ranks);
+        // The standard library's hasher gives every process another value.
+        let mut digest = FnvHasher::default();
+        let number = |digest: &mut FnvHasher, number: usize| {
+            digest.write(&(number as u64).to_le_bytes());
+        };
+        number(&mut digest, self.ranks);
         for uses in &self.lines {
-            digest.bytes(uses.name.as_bytes());
-            let numbers = [uses.kind as usize, uses.home, uses.lines];
-            numbers.into_iter().for_each(|number| digest.number(number));
-            for ranks in [&uses.writers, &uses.waiters] {
-                digest.number(ranks.len());
-                ranks.iter().for_each(|&rank| digest.number(rank));
-            }
+            number(&mut digest, uses.name.len());
+            digest.write(uses.name.as_bytes());
+            let (writers, waiters) = (uses.writers.len(), uses.waiters.len());
+            let fixed = [uses.kind as usize, uses.home, uses.lines, writers, waiters];
+            let ranks = uses.writers.iter().chain(&uses.waiters).copied();
+            let numbers = fixed.into_iter().chain(ranks);
+            numbers.for_each(|one| number(&mut digest, one));
         }
-        digest.0
+        digest.finish()
     }
 
     /// A flag that one rank writes and another one waits for.
@@ -195,28 +202,6 @@ impl LineSet {
         }
         self.lines.push(line);
         LineId(self.lines.len() - 1)
-    }
-}
-
-/// FNV-1a, which is the same in every process.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(0xCBF2_9CE4_8422_2325)
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len());
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        }
-    }
-
-    fn number(&mut self, number: usize) {
-        for byte in (number as u64).to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        }
     }
 }
 
