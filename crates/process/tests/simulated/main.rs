@@ -107,62 +107,41 @@ fn a_replay_is_read_as_it_is_written() {
     }
 }
 
-#[test]
-fn phase_barriers_count_every_arrival_once() {
-    let count = number("CORECAST_TEST_SEEDS", 1000);
-    for seed in 0..count {
-        if let Err(what) = phases::run(seed) {
+/// Runs as many cases as `CORECAST_TEST_SEEDS` says, or one of so many.
+fn run_each(part: u64, run: impl Fn(u64) -> Result<(), String>) {
+    for seed in 0..(number("CORECAST_TEST_SEEDS", 1000) / part).max(1) {
+        if let Err(what) = run(seed) {
             panic!("seed {seed}: {what}");
         }
     }
+}
+
+#[test]
+fn phase_barriers_count_every_arrival_once() {
+    run_each(1, phases::run);
 }
 
 #[test]
 fn recorded_calls_wait_for_who_comes_late() {
-    let count = number("CORECAST_TEST_SEEDS", 1000) / 20;
-    for seed in 0..count {
-        if let Err(what) = recorded::run(seed) {
-            panic!("seed {seed}: {what}");
-        }
-    }
+    run_each(20, recorded::run);
 }
 
 #[test]
 fn ranks_that_see_different_times_learn_the_same() {
-    let count = number("CORECAST_TEST_SEEDS", 1000) / 100;
-    for seed in 0..count.max(1) {
-        if let Err(what) = learning::run(seed) {
-            panic!("seed {seed}: {what}");
-        }
-    }
+    run_each(100, learning::run);
 }
 
 #[test]
 fn ranks_rest_between_runs_and_are_waited_for() {
-    let count = number("CORECAST_TEST_SEEDS", 1000) / 25;
-    for seed in 0..count {
-        if let Err(what) = runs::run(seed) {
-            panic!("seed {seed}: {what}");
-        }
-    }
+    run_each(25, runs::run);
 }
 
 #[test]
 fn whoever_lives_is_in_the_next_team_and_all_know_the_same_teams() {
-    let count = number("CORECAST_TEST_SEEDS", 1000) / 50;
-    for seed in 0..count {
-        if let Err(what) = successions::run(seed) {
-            panic!("seed {seed}: {what}");
-        }
-    }
+    run_each(50, successions::run);
 }
 
 #[test]
 fn nobody_waits_in_vain_at_lines_of_an_algorithm() {
-    let count = number("CORECAST_TEST_SEEDS", 1000) / 4;
-    for seed in 0..count {
-        if let Err(what) = one_line::run(seed) {
-            panic!("seed {seed}: {what}");
-        }
-    }
+    run_each(4, one_line::run);
 }

@@ -88,11 +88,7 @@ fn lines_find_ranks_that_are_taken_for_lost_and_sleepers_that_are_not_woken() {
 
 #[test]
 fn learning_finds_ranks_that_conclude_alone() {
-    seed(Mutant::LearnsAlone);
-    let found = (0..SEEDS).find_map(|number| Some((number, learning::run(number).err()?)));
-    seed(Mutant::None);
-    let (number, what) = found.expect("LearnsAlone is not found");
-    println!("LearnsAlone: seed {number}: {what}");
+    find_all(&[Mutant::LearnsAlone], learning::run);
 }
 
 #[test]

@@ -3,10 +3,12 @@
 use super::random::Random;
 use super::scheduler::sim;
 use super::state::Tempo;
+use corecast_team::Options;
 use corecast_wire::sync::yield_now;
 use corecast_wire::{PhaseBarrier, WaitConfig};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Runs the case of a seed. Returns what is wrong.
 pub(crate) fn run(seed: u64) -> Result<(), String> {
@@ -40,6 +42,17 @@ pub(crate) fn drawn(random: &Random) -> (Tempo, WaitConfig) {
         },
     ];
     (tempo, random.pick(&paces))
+}
+
+/// The options of a team whose members wait so.
+pub(crate) fn options(random: &Random, pace: WaitConfig) -> Options {
+    Options {
+        wait_config: Some(pace),
+        join_limit: Duration::from_secs(2),
+        parallelism: Some(random.pick(&[1, 8])),
+        depth: 1,
+        ..Options::default()
+    }
 }
 
 /// Members arrive one by one, and strangers for more than are expected: these are always refused, and no member is refused

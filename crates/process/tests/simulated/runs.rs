@@ -1,7 +1,7 @@
 //! Teams that run several times: ranks rest between two runs of their process, and the others wait for them. Whoever leaves a
 //! run early has left the ranks of its own run, and those of other processes notice it through these.
 
-use super::phases::drawn;
+use super::phases::{drawn, options};
 use super::play::said;
 use super::random::Random;
 use super::scheduler::sim;
@@ -129,13 +129,7 @@ pub(crate) fn run(seed: u64) -> Result<(), String> {
     let case = Case::draw(seed);
     let random = Random::new(&[seed, 71]);
     let (tempo, pace) = drawn(&random);
-    let options = Options {
-        wait_config: Some(pace),
-        join_limit: Duration::from_secs(2),
-        parallelism: Some(random.pick(&[1, 8])),
-        depth: 1,
-        ..Options::default()
-    };
+    let options = options(&random, pace);
     let plans = case.plans(&random);
     let processes = case.cuts.len();
     let memory = (processes > 1 || random.once_in(2))

@@ -1,7 +1,7 @@
 //! Successions: processes whose team has lost some, or that some leave, agree on who goes on, become the next team, and do so
 //! again. Whoever lives gets to the end, and all know the same teams.
 
-use super::phases::drawn;
+use super::phases::{drawn, options};
 use super::random::Random;
 use super::scheduler::sim;
 use super::state::Blow;
@@ -81,13 +81,7 @@ pub(crate) fn run(seed: u64) -> Result<(), String> {
     let case = Rc::new(Case::draw(seed));
     let random = Random::new(&[seed, 81]);
     let (tempo, pace) = drawn(&random);
-    let options = Options {
-        wait_config: Some(pace),
-        join_limit: Duration::from_secs(2),
-        parallelism: Some(random.pick(&[1, 8])),
-        depth: 1,
-        ..Options::default()
-    };
+    let options = options(&random, pace);
     let first = plans(case.processes).expect("plans");
     let memory = Rc::new(ProcessGroup::found(&first, &options).expect("a segment"));
     let options = Rc::new(options);
