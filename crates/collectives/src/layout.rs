@@ -11,7 +11,6 @@ use crate::plans::Plans;
 use crate::preferences::Algorithms;
 use crate::reduce::{self, ordered_tree, package_tree};
 use crate::registry::ALL_LINES_RANKS_MAX;
-#[cfg(debug_assertions)]
 use crate::registry::Selection;
 use crate::route::Route;
 use corecast_plan::{Operation, Tree};
@@ -22,7 +21,6 @@ use std::sync::{Arc, OnceLock};
 pub struct Layout {
     /// All lines that groups share.
     pub groups: Groups,
-    #[cfg(debug_assertions)]
     barrier_algorithm: Selection<barrier::Algorithm>,
     barriers: Vec<BarrierSchedule>,
     /// Each rank's part of broadcasts over groups, if the plans have such.
@@ -74,7 +72,6 @@ impl Layout {
             .then(|| packages.map_or_else(|| ordered_tree(n), package_tree));
         Self {
             groups,
-            #[cfg(debug_assertions)]
             barrier_algorithm,
             barriers,
             fan_outs,
@@ -89,8 +86,7 @@ impl Layout {
 #[derive(Debug)]
 pub struct RankSchedule {
     pub(crate) barrier: BarrierSchedule,
-    /// The algorithm of [`barrier`](Self::barrier), for tests that compare it with the choice.
-    #[cfg(debug_assertions)]
+    /// The algorithm of [`barrier`](Self::barrier).
     pub(crate) barrier_algorithm: Selection<barrier::Algorithm>,
     pub(crate) broadcast: Route,
     /// The rank's part of broadcasts over groups, if the plans have such.
@@ -150,7 +146,6 @@ impl RankSchedule {
         let schedules = routes.zip(layout.barriers).zip(lines).map(
             |((((broadcast, reduce), (ordered, packages)), barrier), lines)| Self {
                 barrier,
-                #[cfg(debug_assertions)]
                 barrier_algorithm: layout.barrier_algorithm,
                 broadcast,
                 fan_out: lines.0,

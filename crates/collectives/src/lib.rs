@@ -34,6 +34,7 @@ pub mod gather;
 pub mod groups;
 pub mod layout;
 pub mod learning;
+mod next_algorithm;
 pub mod one_line;
 pub mod operator;
 mod packages;

@@ -11,7 +11,7 @@ pub const CORECAST_TUNE: &str = "CORECAST_TUNE";
 ///
 /// # Errors
 ///
-/// [`Error::Environment`], which quotes a value that is not known.
+/// [`Error::Learning`], which quotes a value that is not known.
 pub(crate) fn of_environment() -> Result<bool, Error> {
     let value = std::env::var_os(CORECAST_TUNE).unwrap_or_default();
     match value.to_str().map(str::trim) {

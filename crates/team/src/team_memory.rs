@@ -22,7 +22,7 @@ use crate::transfer_path::Processes;
 use corecast_collectives::groups::Groups;
 use corecast_collectives::layout::{Layout, RankSchedule};
 use corecast_collectives::plans::Plans;
-use corecast_collectives::{Algorithms, MESH_RANKS_MAX, barrier, edges};
+use corecast_collectives::{MESH_RANKS_MAX, edges};
 use corecast_wire::cache_lines::LineSet;
 use corecast_wire::fork::ForkDetector;
 use corecast_wire::op_history::OpHistory;
@@ -60,10 +60,6 @@ pub struct TeamMemory {
     contexts: Mutex<Vec<Vec<Option<OpContext>>>>,
     /// Bytes of the stack of an operation in flight.
     stack_bytes: usize,
-    /// Algorithms that were asked for.
-    asked: Algorithms,
-    /// The name of the algorithm of barriers.
-    barrier: &'static str,
     /// [`Options::begun`].
     begun: [u64; 2],
     /// What the members of this process's ranks had ended when they left.
@@ -206,8 +202,6 @@ impl TeamMemory {
             kernel_copy: OnceLock::new(),
             contexts: Mutex::new(Vec::new()),
             stack_bytes: options.stack_bytes,
-            asked: options.algorithms,
-            barrier: barrier::choose(options.algorithms.barrier, plans.barrier()).name(),
             begun: options.begun,
             ended: (0..n).map(|_| Mutex::default()).collect(),
             recording: recording.map(Arc::new),
@@ -309,16 +303,6 @@ impl TeamMemory {
         self.stack_bytes
     }
 
-    /// The algorithms that were asked for.
-    pub(crate) fn asked(&self) -> &Algorithms {
-        &self.asked
-    }
-
-    /// The name of the algorithm of barriers.
-    pub(crate) fn barrier(&self) -> &'static str {
-        self.barrier
-    }
-
     /// [`Options::begun`].
     pub(crate) fn begun(&self) -> [u64; 2] {
         self.begun
@@ -378,12 +362,12 @@ impl TeamMemory {
             .map(|site_table| CallSiteWriter::new(site_table.clone()))
     }
 
-    /// The calls of members, if they are recorded.
     /// Whether members learn while the team runs.
     pub(crate) fn learns(&self) -> bool {
         self.learn
     }
 
+    /// The calls of members, if they are recorded.
     pub(crate) fn recording(&self) -> Option<&Arc<Recording>> {
         self.recording.as_ref()
     }

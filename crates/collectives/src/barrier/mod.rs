@@ -22,6 +22,7 @@ pub use pair_wise::pair_wise_rounds;
 pub use tree::tree;
 
 use crate::context::OpContext;
+use crate::registry::record;
 use corecast_wire::Fabric;
 
 /// Returns when all ranks have come, by the algorithm that the team was laid out for.
@@ -31,7 +32,6 @@ use corecast_wire::Fabric;
 /// Returns the first error of the fabric.
 #[inline(always)]
 pub fn start<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
-    #[cfg(debug_assertions)]
-    crate::registry::record::ran(context.schedule.barrier_algorithm);
+    record::ran(context.schedule.barrier_algorithm);
     context.schedule.barrier.run(&mut context.fabric)
 }

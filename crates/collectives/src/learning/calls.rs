@@ -25,7 +25,7 @@ fn run_turn<F: Fabric, A: Registered>(
             _ => Class::Racing(Box::new(Race::new(contenders))),
         };
     }
-    let Some(algorithm) = turn::<A>(learner, request, context.traits()) else {
+    let Some(algorithm) = turn::<A>(&learner.classes[at], request, context.traits()) else {
         return run(context, usual.into());
     };
     let Class::Racing(race) = &mut learner.classes[at] else {
@@ -62,9 +62,8 @@ fn run_turn<F: Fabric, A: Registered>(
 
 /// The algorithm of the next call; `None` for the usual one where nothing was called before, and where another root or
 /// operator needs another algorithm than the one whose turn it is.
-fn turn<A: Registered>(learner: &Learner, request: &Request, traits: &TeamTraits) -> Option<A> {
-    let (_, at) = Learner::class_of(A::COLLECTIVE, request.bytes);
-    let turn = match &learner.classes[at] {
+fn turn<A: Registered>(class: &Class, request: &Request, traits: &TeamTraits) -> Option<A> {
+    let turn = match class {
         Class::New => return None,
         Class::Racing(race) => race.next(),
         Class::Known(winner) => *winner,
@@ -136,14 +135,17 @@ impl<F: Fabric> OpContext<F> {
 
     /// The algorithm that the next call runs: the one that was chosen, or, where the team learns and none was asked for, the one
     /// whose turn it is.
-    pub fn next<A: Registered>(
+    pub(crate) fn next<A: Registered>(
         &self,
         asked: Option<Selection<A>>,
         chosen: Selection<A>,
         request: &Request,
     ) -> Selection<A> {
         let learner = self.learner.as_ref().filter(|_| asked.is_none());
-        let turn = learner.and_then(|learner| turn::<A>(learner, request, self.traits()));
+        let turn = learner.and_then(|learner| {
+            let (_, at) = Learner::class_of(A::COLLECTIVE, request.bytes);
+            turn::<A>(&learner.classes[at], request, self.traits())
+        });
         turn.map_or(chosen, Selection::from)
     }
 

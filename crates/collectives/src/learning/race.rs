@@ -113,28 +113,25 @@ impl Race {
         if self.stage == STAGES.len() - 1 {
             return Some(self.last(&medians));
         }
-        let mut order: Vec<usize> = (0..of).collect();
-        order.sort_by_key(|&at| medians[at]);
-        let most = (medians[order[0]] as f64 * stage.within) as u64;
+        let best = medians.iter().copied().min().unwrap_or(0);
+        let most = (best as f64 * stage.within) as u64;
         // The first one stays to the end, so that no disturbance of a few calls replaces it.
-        order.retain(|&at| at != 0 && medians[at] <= most);
-        order.insert(0, 0);
-        order.truncate(stage.keep);
-        let ratio = |winner: usize| {
-            let others = (0..of).filter(|&at| at != winner).map(|at| medians[at]);
-            others
-                .min()
-                .map_or(1.0, |other| medians[winner] as f64 / other.max(1) as f64)
-        };
-        let won = Won {
-            winner: self.contenders[order[0]],
-            ratio: ratio(order[0]),
-        };
-        self.contenders = order.iter().map(|&at| self.contenders[at]).collect();
+        let mut others: Vec<usize> = (1..of).filter(|&at| medians[at] <= most).collect();
+        if others.is_empty() {
+            let second = medians[1..].iter().copied().min().unwrap_or(1);
+            return Some(Won {
+                winner: self.contenders[0],
+                ratio: medians[0] as f64 / second.max(1) as f64,
+            });
+        }
+        others.sort_by_key(|&at| medians[at]);
+        others.truncate(stage.keep - 1);
+        let left = std::iter::once(0).chain(others);
+        self.contenders = left.map(|at| self.contenders[at]).collect();
         self.stage += 1;
         self.calls = 0;
         self.times = Self::untimed(&self.contenders, self.stage);
-        (self.contenders.len() == 1).then_some(won)
+        None
     }
 
     /// The median of a contender's blocks.

@@ -1,15 +1,13 @@
 //! The algorithm that a member runs for a call.
 
 use super::Member;
+use corecast_collectives::Collective;
 use corecast_collectives::registry::Request;
-use corecast_collectives::{
-    Collective, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, scan,
-    scatter,
-};
 
 impl Member {
     /// The name of the algorithm that this member runs for its next call of an operation: the one that the team was asked for,
-    /// if it can run that, else the one that it has [learned](Self::learned) or races now, else the built-in choice. An algorithm that was asked for with a size has it in its name.
+    /// if it can run that, else the one that it has [learned](Self::learned) or races now, else the built-in choice. An
+    /// algorithm that was asked for with a size has it in its name.
     ///
     /// `bytes` are those of a block, as in [`Algorithms`](crate::Algorithms), `element` those of an element, at least 1,
     /// and `root` is the rank where the operation starts or ends. A reduction is one whose operator does not need the
@@ -42,49 +40,12 @@ impl Member {
         bytes: usize,
         element: usize,
     ) -> &'static str {
-        let (asked, traits) = (self.team_memory.asked(), self.context.traits());
         let request = Request {
             element,
             root,
-            keeps_order: traits.deterministic,
+            keeps_order: self.context.traits().deterministic,
             ..Request::of_bytes(bytes)
         };
-        let of_parts = Request {
-            root,
-            ..Request::of_parts(element)
-        };
-        macro_rules! of_blocks {
-            ($operation:ident) => {{
-                let asked = asked.$operation.at(bytes);
-                let chosen = $operation::choose(asked, &request, traits);
-                self.context.next(asked, chosen, &request).name()
-            }};
-        }
-        // Parts of different lengths go in one algorithm at all lengths, which is not cut into segments of a size.
-        macro_rules! of_parts {
-            ($operation:ident, $asked:expr) => {
-                $operation::choose($asked, &of_parts, traits)
-                    .algorithm
-                    .entry()
-                    .name
-            };
-        }
-        match collective {
-            Collective::Barrier => self.team_memory.barrier(),
-            Collective::Broadcast => of_blocks!(broadcast),
-            Collective::Reduce => of_blocks!(reduce),
-            Collective::Allreduce => of_blocks!(allreduce),
-            Collective::Scatter => of_blocks!(scatter),
-            Collective::Gather => of_blocks!(gather),
-            Collective::Allgather => of_blocks!(allgather),
-            Collective::Alltoall => of_blocks!(alltoall),
-            Collective::ReduceScatter | Collective::ReduceScatterv => of_blocks!(reduce_scatter),
-            Collective::Scan | Collective::Exscan => of_blocks!(scan),
-            Collective::Scatterv => of_parts!(scatter, asked.scatter.everywhere()),
-            Collective::Gatherv => of_parts!(gather, asked.gather.everywhere()),
-            Collective::Allgatherv => of_parts!(allgather, asked.allgather.everywhere()),
-            // Nobody can ask for an algorithm of these.
-            Collective::Alltoallv => of_parts!(alltoall, None),
-        }
+        self.context.next_algorithm(collective, &request)
     }
 }
