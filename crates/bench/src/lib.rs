@@ -62,6 +62,7 @@ pub mod osu;
 pub mod overheads;
 pub mod peers;
 pub mod race;
+mod said;
 pub mod scratch;
 pub mod session;
 pub mod sized;

@@ -6,6 +6,24 @@ use corecast_model::{Collective, CostBasis, MachineFile};
 use corecast_tune::forecast::Forecaster;
 use corecast_tune::predict::{Predict, Simulated};
 
+/// The simulated machine with a team on `threads`, from the costs of `file`.
+///
+/// # Errors
+///
+/// Why there is none.
+pub(crate) fn simulated(
+    file: &MachineFile,
+    costs: CostBasis,
+    (threads, pinned, oversubscribed): (&[u32], bool, bool),
+) -> Result<Simulated, String> {
+    match (oversubscribed, pinned, costs) {
+        (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
+        (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
+        (.., CostBasis::Measured) => Simulated::new(file, threads),
+        _ => Err("nothing was measured here yet, see corecast probe".to_owned()),
+    }
+}
+
 /// The models of a team whose ranks are threads.
 #[derive(Debug)]
 pub(crate) struct Models {
@@ -24,15 +42,10 @@ impl Models {
         costs: CostBasis,
         (threads, pinned, oversubscribed): (&[u32], bool, bool),
     ) -> Result<Self, String> {
-        match (oversubscribed, pinned, costs) {
-            (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
-            (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
-            (.., CostBasis::Measured) => Ok(Self {
-                simulated: Simulated::new(file, threads)?,
-                bounds: Forecaster::new(file, threads).ok().flatten(),
-            }),
-            _ => Err("nothing was measured here yet, see corecast probe".to_owned()),
-        }
+        Ok(Self {
+            simulated: simulated(file, costs, (threads, pinned, oversubscribed))?,
+            bounds: Forecaster::new(file, threads).ok().flatten(),
+        })
     }
 
     /// The forecast of one algorithm over `plans`, with blocks of `bytes`, from or to rank 0; `None` where the models do

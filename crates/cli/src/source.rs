@@ -7,6 +7,7 @@ use corecast::costs::{self, CostSource};
 use corecast::store::Store;
 use corecast_machine::Discovery;
 use corecast_model::{CostBasis, MachineFile, builtin, builtin_names, synthetic};
+use tempfile::TempDir;
 
 /// A machine with costs, and where they come from.
 #[derive(Debug)]
@@ -19,6 +20,23 @@ pub(crate) struct Source {
     pub(crate) here: Option<Discovery>,
     /// Notes on the machine or its costs for the reader, one sentence each.
     pub(crate) notes: Vec<String>,
+}
+
+impl Source {
+    /// A temporary folder that can be the cache folder of processes, and the store in it, which has the measured costs and
+    /// no profile.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written.
+    pub(crate) fn cache_of_costs(&self) -> Result<(TempDir, Store)> {
+        let home = tempfile::tempdir().context("a folder for measured costs")?;
+        let store = Store::at(home.path().join("corecast"));
+        if self.costs == CostBasis::Measured {
+            store.save_machine(&self.file)?;
+        }
+        Ok((home, store))
+    }
 }
 
 /// The most bytes of a machine file that are read: enough for the matrices of 4,096 threads.

@@ -4,9 +4,8 @@
 use super::collective::ELEMENT_BYTES;
 use super::member::{ContestantRank, sum};
 use crate::engine::{Flaw, Ledger, Member, verify_barrier};
+use crate::said::as_said;
 use crate::stats;
-#[cfg(debug_assertions)]
-use corecast_collectives::registry::record;
 use corecast_model::Collective;
 use corecast_team::Failure;
 use std::sync::atomic::Ordering;
@@ -41,34 +40,12 @@ fn algorithm(own: &ContestantRank<'_>, root: usize) -> &'static str {
     own.members[own.place].algorithm(collective, root, bytes, ELEMENT_BYTES)
 }
 
-/// Makes calls with this root. Where debug assertions record what ran, it must be what the member says.
-fn held<'a, R>(
-    own: &mut ContestantRank<'a>,
-    root: usize,
-    call: impl FnOnce(&mut ContestantRank<'a>) -> R,
-) -> R {
-    #[cfg(debug_assertions)]
-    {
-        let said = algorithm(own, root);
-        let (result, ran) = record::recorded(|| call(own));
-        if let Some((_, ran)) = ran.first() {
-            assert_eq!(*ran, said, "another algorithm ran than the member says");
-        }
-        result
-    }
-    #[cfg(not(debug_assertions))]
-    {
-        let _ = root;
-        call(own)
-    }
-}
-
 fn check(own: &mut ContestantRank<'_>, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
     match own.contestant.exercise.collective {
         Collective::Barrier => {
             verify_barrier(rank, ledger, &mut |operations| {
                 own.turn();
-                held(own, 0, |own| own.run(operations));
+                as_said(own, |own| algorithm(own, 0), |own| own.run(operations));
             })?;
             match own.contestant.teams.iter().find_map(|team| team.failure()) {
                 Some(failure) => Err(failed(failure)),
@@ -113,14 +90,18 @@ fn contents(own: &mut ContestantRank<'_>, ledger: &Ledger) -> Result<Result<(), 
         for (at, element) in own.data.iter_mut().enumerate() {
             *element = value(rank, number, at);
         }
-        held(own, root, |own| {
-            let member = &mut own.members[own.place];
-            match collective {
-                Collective::Broadcast => member.broadcast(root, &mut own.data),
-                Collective::Reduce => member.reduce(root, &mut own.data, sum),
-                _ => member.allreduce(&mut own.data, sum),
-            }
-        })
+        as_said(
+            own,
+            |own| algorithm(own, root),
+            |own| {
+                let member = &mut own.members[own.place];
+                match collective {
+                    Collective::Broadcast => member.broadcast(root, &mut own.data),
+                    Collective::Reduce => member.reduce(root, &mut own.data, sum),
+                    _ => member.allreduce(&mut own.data, sum),
+                }
+            },
+        )
         .map_err(failed)?;
         let expected = |at: usize| match collective {
             Collective::Broadcast => value(root, number, at),

@@ -4,9 +4,8 @@ use super::ELEMENT_BYTES;
 use super::library::{Library, Player};
 use super::task::Task;
 use crate::engine::Role;
+use crate::said::as_said;
 use corecast_collectives::operator::Sum;
-#[cfg(debug_assertions)]
-use corecast_collectives::registry::record;
 use corecast_collectives::{Parts, Plans};
 use corecast_model::Collective;
 use corecast_team::{Failure, Member, Options, Team, TeamError};
@@ -159,7 +158,7 @@ pub(crate) struct SizedRank {
 }
 
 impl SizedRank {
-    /// The algorithm of the next call, as the member says. Where debug assertions record what runs, both must be the same.
+    /// The algorithm of the next call, as the member says.
     fn said(&self) -> &'static str {
         let (task, member) = (self.task, &self.members[self.team]);
         member.algorithm(task.operation, Task::ROOT, task.bytes, ELEMENT_BYTES)
@@ -223,18 +222,7 @@ impl Player for SizedRank {
     }
 
     fn perform(&mut self, place: usize) -> Result<(), String> {
-        #[cfg(debug_assertions)]
-        {
-            let said = self.said();
-            let (ended, ran) = record::recorded(|| self.call(place));
-            if let Some((_, ran)) = ran.first() {
-                let task = self.task;
-                assert_eq!(said, *ran, "{task}: the member says one, and another ran");
-            }
-            ended
-        }
-        #[cfg(not(debug_assertions))]
-        self.call(place)
+        as_said(self, Self::said, |rank| rank.call(place))
     }
 
     fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64])) {

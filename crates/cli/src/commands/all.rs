@@ -21,7 +21,7 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use super::bench::extent;
-use super::tune::{self, BriefTunings};
+use super::tune::{self, BriefTunings, TunedTeam};
 use crate::options::Global;
 use crate::planning::PlanReport;
 use crate::source::Source;
@@ -299,7 +299,7 @@ struct Found<'a> {
 
 /// The output of `--json`.
 #[derive(Serialize)]
-struct Report<'a, T> {
+struct Report<'a> {
     schema: u32,
     machine: &'a Machine,
     costs: CostBasis,
@@ -310,7 +310,7 @@ struct Report<'a, T> {
     plans: Vec<PlanReport<'a>>,
     races: Vec<RaceReport>,
     /// The teams that were tuned, as in `corecast tune --json`.
-    tunings: Vec<T>,
+    tunings: Vec<TunedTeam<'a>>,
     notes: &'a [String],
 }
 
@@ -323,7 +323,7 @@ struct RaceReport {
 }
 
 impl Found<'_> {
-    fn report(&self) -> Report<'_, impl Serialize> {
+    fn report(&self) -> Report<'_> {
         let costs = self.file.costs();
         Report {
             schema: 1,

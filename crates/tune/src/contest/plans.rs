@@ -54,8 +54,6 @@ pub struct Contest<'a> {
     pub usable: usize,
     /// Whether each rank stays on its hardware thread.
     pub pinned: bool,
-    /// Whether each of Corecast's own contestants races a second time, unpinned.
-    pub also_free: bool,
     /// Which peers take part.
     pub peers: Option<Selection>,
     /// The rank that data come from and go to; `None` leaves it to the plans.
@@ -123,7 +121,6 @@ impl<'a> Contest<'a> {
             bytes: corecast_bench::contestant::ELEMENT_BYTES,
             usable: team.threads.len(),
             pinned: true,
-            also_free: false,
             peers: None,
             root: None,
         }
@@ -195,10 +192,6 @@ impl<'a> Contest<'a> {
         let mut entrants: Vec<Entrant<'_>> = Vec::new();
         for candidate in &candidates {
             entrants.push(Entrant::threads(self.contestant(collective, candidate)?));
-            if self.also_free {
-                let contestant = self.contestant(collective, candidate)?;
-                entrants.push(Entrant::threads(contestant).unpinned());
-            }
         }
         if self.ranks() == 2 && !self.oversubscribed() && self.fits_line(collective) {
             entrants.extend(match collective {

@@ -8,17 +8,21 @@ use super::error::ContestError;
 
 type Result<T> = std::result::Result<T, ContestError>;
 
-/// The most contestants that keep their data in this process: two floors, four or five plans, and
-/// one peer at a time.
-const HOLDERS: usize = 8;
+/// Contestants besides Corecast's own threads that keep their data: two floors, and one process or peer at a time.
+const OTHERS: usize = 3;
 
-/// Refuses data that do not fit into memory.
+/// So many contestants are counted at least.
+const HOLDERS_LEAST: usize = 8;
+
+/// Refuses data that do not fit into memory where `own` teams of threads race.
 ///
 /// # Errors
 ///
 /// [`ContestError::TooLarge`] if the buffers of all contestants need more than nine tenths of the available memory.
-pub fn check_memory(task: &Task) -> Result<()> {
-    let need = task.footprint().saturating_mul(HOLDERS);
+pub fn check_memory(task: &Task, own: usize) -> Result<()> {
+    let need = task
+        .footprint()
+        .saturating_mul((own + OTHERS).max(HOLDERS_LEAST));
     let Some(there) = available_bytes() else {
         return Ok(());
     };
@@ -57,9 +61,9 @@ mod tests {
             ranks: 2,
             bytes: 8,
         };
-        check_memory(&task).unwrap();
+        check_memory(&task, 1).unwrap();
         task.bytes = 1 << 50;
-        let error = check_memory(&task).unwrap_err().to_string();
+        let error = check_memory(&task, 1).unwrap_err().to_string();
         assert!(error.contains("1125899906842624"), "{error}");
         assert!(error.contains("fewer --ranks"), "{error}");
         assert_eq!(available("A: 1 kB\nMemAvailable:  3 kB\n"), Some(3072));

@@ -92,7 +92,6 @@ impl Laid {
         contest.named = patterns(args)?;
         contest.root = Some(Task::ROOT);
         contest.pinned = self.own.first().planned.pinned;
-        contest.also_free = args.pinning() == Some(Pinning::Both);
         contest.usable = match contest.pinned {
             true => self.pus,
             false => allowed_pus().len().max(1),

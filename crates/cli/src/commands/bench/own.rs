@@ -7,9 +7,10 @@ use corecast::model::profile::{Mode, Start};
 use corecast::rules::{self, CORECAST_ALGO, Fit, Rules};
 use corecast::store::Store;
 use corecast::{Algorithms, Builder, Planned, WAIT};
+use corecast_bench::Entrant;
 use corecast_bench::contestant::PLANNED;
 use corecast_machine::CpuList;
-use corecast_model::{Collective, CostBasis};
+use corecast_model::Collective;
 use corecast_plan::Pattern;
 use corecast_tune::candidates::{ask, runs, unable};
 use tempfile::TempDir;
@@ -64,7 +65,7 @@ impl Own {
         source: &Source,
     ) -> Result<Self> {
         rules::environment()?;
-        let home = home(source)?;
+        let (home, _) = source.cache_of_costs()?;
         let patterns: Vec<Option<Pattern>> = match patterns {
             [] => vec![None],
             named => named.iter().copied().map(Some).collect(),
@@ -154,6 +155,11 @@ impl Own {
         all
     }
 
+    /// Whether each team races a second time, unpinned.
+    pub(super) fn is_also_apart(&self) -> bool {
+        self.teams.iter().any(|team| team.apart)
+    }
+
     /// Variables that processes get, and those that are taken from them, to choose as a team of threads does.
     pub(super) fn environment(&self, chooses: Chooses) -> (Vec<(String, String)>, Vec<String>) {
         let home = self.home.path().display().to_string();
@@ -209,6 +215,14 @@ impl Own {
 }
 
 impl OwnTeam {
+    /// The team's entrant, where its threads run.
+    pub(super) fn placed<'a>(&self, entrant: Entrant<'a>) -> Entrant<'a> {
+        match self.apart {
+            true => entrant.unpinned(),
+            false => entrant,
+        }
+    }
+
     /// The outline of the team, from which its algorithms follow.
     fn outline(&self) -> TeamOutline<'_> {
         let options = &self.planned.options;
@@ -300,13 +314,4 @@ impl Places {
         }
         Ok((planned, rules))
     }
-}
-
-/// A temporary cache folder with the measured costs and without a profile.
-fn home(source: &Source) -> Result<TempDir> {
-    let home = tempfile::tempdir().context("a folder without a profile")?;
-    if source.costs == CostBasis::Measured {
-        Store::at(home.path().join("corecast")).save_machine(&source.file)?;
-    }
-    Ok(home)
 }

@@ -45,15 +45,10 @@ impl Racers<'_> {
         let is_barrier = task.operation == Collective::Barrier;
         let mut entrants = Vec::new();
         for team in &teams {
-            let entrant = match is_barrier {
+            entrants.push(team.placed(match is_barrier {
                 true => Entrant::threads(self.barrier(team)?),
                 false => Entrant::threads(sized(team, task, conditions)?),
-            };
-            entrants.push(if team.apart {
-                entrant.unpinned()
-            } else {
-                entrant
-            });
+            }));
         }
         let processes = self.processes.iter();
         entrants.extend(processes.map(|session| Entrant::session(Arc::clone(session), task)));
@@ -122,12 +117,8 @@ impl Racers<'_> {
                 let (name, planned) = (team.name.clone(), &team.planned);
                 let made =
                     forks::Team::with_options(name, method, &planned.plans, &planned.options);
-                let entrant = Entrant::threads(made.map_err(ContestError::Team)?);
-                entrants.push(if team.apart {
-                    entrant.unpinned()
-                } else {
-                    entrant
-                });
+                let made = made.map_err(ContestError::Team)?;
+                entrants.push(team.placed(Entrant::threads(made)));
             }
         }
         let shared = self.contest.oversubscribed();

@@ -10,13 +10,12 @@ use corecast_bench::peers::Mpi;
 use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Start, Task};
 use corecast_bench::{Comparison, Progress, Settings};
 use corecast_model::{Collective, CostBasis, Machine};
-use corecast_tune::contest::{self, ContestError, Foreseen, FreshCosts, available_bytes};
+use corecast_tune::contest::{self, Foreseen, FreshCosts};
 
 use super::args::{BenchArgs, Limits, limits};
 use super::conditions::StartArg;
 use super::laid::laid;
 use super::op::OpArg;
-use super::own::Own;
 use super::racers::Racers;
 use super::{conditions, forecasts, processes};
 use crate::options::{Global, Sync};
@@ -61,10 +60,11 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
         processes: Vec::new(),
         mpi: Vec::new(),
     };
-    let tasks = tasks(args, laid.team.threads.len(), &sizes)?;
-    tasks
-        .iter()
-        .try_for_each(|task| check_memory(task, &laid.own))?;
+    let tasks = tasks(args, laid.team.threads.len(), &sizes);
+    for task in &tasks {
+        let own = laid.own.racing(task.operation, task.bytes).len();
+        contest::check_memory(task, own)?;
+    }
     if tasks.is_empty() {
         let machine = source.here.as_ref().map(|here| &here.machine);
         let comparison = no_collective(args, &racers, machine, limits)?;
@@ -219,7 +219,7 @@ pub(super) fn has_rounds(race: &Comparison) -> bool {
 fn join_processes(racers: &mut Racers<'_>, args: &BenchArgs, conditions: Conditions) -> Result<()> {
     let anywhere = free(racers.placements.len());
     let mut all = vec![racers.placements];
-    if racers.contest.also_free {
+    if racers.own.is_also_apart() {
         all.push(&anywhere);
     }
     for &chooses in racers.own.which.teams() {
@@ -238,7 +238,7 @@ fn join_processes(racers: &mut Racers<'_>, args: &BenchArgs, conditions: Conditi
 }
 
 /// A task for every size of every operation; a barrier has one task.
-fn tasks(args: &BenchArgs, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
+fn tasks(args: &BenchArgs, ranks: usize, sizes: &[usize]) -> Vec<Task> {
     let mut tasks = Vec::new();
     for operation in args.op.operations() {
         let sizes = match operation {
@@ -251,26 +251,7 @@ fn tasks(args: &BenchArgs, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
             bytes,
         }));
     }
-    tasks.iter().try_for_each(contest::check_memory)?;
-    Ok(tasks)
-}
-
-/// Contestants besides Corecast's own threads that keep their data: two floors, and one process or peer at a time.
-const OTHERS: usize = 3;
-
-/// Refuses data that do not fit into memory beside each other, for all of Corecast's own teams.
-fn check_memory(task: &Task, own: &Own) -> Result<()> {
-    let holders = own.racing(task.operation, task.bytes).len() + OTHERS;
-    let need = task.footprint().saturating_mul(holders);
-    if let Some(there) = available_bytes().filter(|there| need > there / 10 * 9) {
-        return Err(ContestError::TooLarge {
-            task: *task,
-            need_mib: need >> 20,
-            there_mib: there >> 20,
-        }
-        .into());
-    }
-    Ok(())
+    tasks
 }
 
 fn settings(quick: bool, task: &Task) -> Settings {

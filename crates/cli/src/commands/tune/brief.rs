@@ -5,7 +5,6 @@ use std::time::Duration;
 use anyhow::Result;
 use corecast_model::Collective;
 use corecast_tune::tuner::{SIZES, TuneRequest};
-use serde::Serialize;
 
 use super::args::TuneArgs;
 use super::course::course;
@@ -95,7 +94,7 @@ impl BriefTunings {
     }
 
     /// The teams as `corecast tune --json` has them.
-    pub(crate) fn report(&self) -> Vec<impl Serialize> {
+    pub(crate) fn report(&self) -> Vec<report::Team<'_>> {
         self.tunings.iter().map(report::team).collect()
     }
 }

@@ -4,10 +4,11 @@ use anyhow::{Context, Result, bail};
 use corecast::{Builder, Planned};
 use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
 use corecast_tune::planned;
-use corecast_tune::predict::{Predict, Simulated, Unknown};
+use corecast_tune::predict::{Predict, Unknown};
 use corecast_tune::search_space::SearchSpace;
 
 use super::args::TuneArgs;
+use crate::models::simulated;
 use crate::source::Source;
 use corecast_model::CostBasis;
 
@@ -81,13 +82,8 @@ pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> 
         false => free(n),
     };
     let known = source.costs == CostBasis::Measured;
-    let simulated = match (oversubscribed, pinned, known) {
-        (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
-        (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
-        (.., false) => Err("nothing was measured here yet, see corecast probe".to_owned()),
-        _ => Simulated::new(&source.file, &planned.rank_pus),
-    };
-    let (model, note): (Box<dyn Predict>, _) = match simulated {
+    let place = (&planned.rank_pus[..], pinned, oversubscribed);
+    let (model, note): (Box<dyn Predict>, _) = match simulated(&source.file, source.costs, place) {
         Ok(model) => (Box::new(model), None),
         Err(why) => {
             let note = format!("no predictions, so all algorithms race: {why}");

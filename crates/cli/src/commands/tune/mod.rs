@@ -16,6 +16,7 @@ use corecast_tune::tuner::TuneRequest;
 
 pub(crate) use args::{TuneArgs, chosen};
 pub(crate) use brief::{BriefTunings, brief};
+pub(crate) use report::Team as TunedTeam;
 
 use crate::options::Global;
 use crate::{failure, interrupt, source};

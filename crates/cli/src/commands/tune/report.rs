@@ -28,8 +28,9 @@ struct Report<'a> {
     teams: Vec<Team<'a>>,
 }
 
+/// One tuned team, as `--json` has it.
 #[derive(Serialize)]
-pub(super) struct Team<'a> {
+pub(crate) struct Team<'a> {
     threads: &'a [u32],
     pinned: bool,
     mode: &'static str,
@@ -76,7 +77,6 @@ pub(super) fn show(
     output::print(&texts.join("\n"))
 }
 
-/// One tuned team, as `--json` has it.
 pub(super) fn team(tuning: &Tuning) -> Team<'_> {
     Team {
         threads: &tuning.planned.rank_pus,

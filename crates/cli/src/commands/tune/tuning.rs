@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use corecast::Planned;
 use corecast::rules::CORECAST_ALGO;
 use corecast::store::{Store, Stored};
@@ -22,7 +22,6 @@ use super::course::Course;
 use crate::commands::bench::session_in;
 use crate::source::Source;
 use crate::{interrupt, output, progress};
-use corecast_model::CostBasis;
 
 /// A tuned team, with the results of the races and of the check.
 pub(super) struct Tuning {
@@ -148,12 +147,8 @@ pub(super) fn tuned(
 /// A temporary cache folder for processes that race. It has the measured costs and the plans that have won, but no
 /// earlier tuning, which would change what runs.
 fn home(source: &Source) -> Result<TempDir> {
-    let home = tempfile::tempdir().context("a folder for the processes")?;
-    let store = Store::at(home.path().join("corecast"));
+    let (home, store) = source.cache_of_costs()?;
     let machine = corecast_machine::discover().machine;
-    if source.costs == CostBasis::Measured {
-        store.save_machine(&source.file)?;
-    }
     if let Stored::Found(_, mut profile) = Store::standard().profile(&machine) {
         profile.tunings.clear();
         store.save_profile(&machine, &profile)?;
