@@ -321,6 +321,13 @@ impl Endpoint {
         !self.pipelined.is_empty()
     }
 
+    /// Whether a loan to the peer behind `link` has still to be copied, or was not returned by it where it reads by kernel
+    /// copy. Until then the peer has ended no operation that takes the loan.
+    #[inline]
+    pub fn is_staging_for(&self, link: usize) -> bool {
+        self.links[link].pipelined > 0
+    }
+
     /// A link with a loan that still needs the memory of its window, if there is one.
     pub fn unsettled(&mut self) -> Option<usize> {
         self.advance();

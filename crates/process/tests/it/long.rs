@@ -2,9 +2,10 @@
 //! others read their data. Useful under sanitizers, too.
 
 use crate::own_process::WATCHDOG;
-use corecast_collectives::Plans;
 use corecast_collectives::operator::Sum;
+use corecast_collectives::{Plans, broadcast};
 use corecast_plan::Pattern;
+use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Loss, Member, Options, Team};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -133,6 +134,50 @@ fn an_operator_that_panics_takes_nobody_along() {
             let why = ran.unwrap_err();
             let why = why.downcast_ref::<String>().unwrap();
             assert!(why.contains("seeded panic"), "{context}: {why}");
+        });
+    }
+}
+
+/// One of two borrowers leaves before it takes what a third rank lends to both through its bounce buffer. The others are
+/// told, also a lender that waits for the borrower that stays, which has nothing to take until both have taken the rest.
+#[test]
+fn a_borrower_that_leaves_holds_nobody_up_for_ever() {
+    for (len, leaver) in [8_000, 30_000, 100_000]
+        .into_iter()
+        .flat_map(|len| [(len, 1), (len, 2)])
+    {
+        let context = format!("{len} bytes, rank {leaver} leaves");
+        let said = context.clone();
+        watched(context, move || {
+            let machine = corecast_model::synthetic("core:3").unwrap();
+            let plans = Plans::of_pattern(machine.costs(), Pattern::Sequential, None).unwrap();
+            let mut options = Options::default();
+            options.algorithms.broadcast = Some(broadcast::Algorithm::Whole).into();
+            let fd = ProcessGroup::found(&plans, &options).unwrap();
+            let play = &|rank| {
+                let team = ProcessGroup::attach(&fd, &[rank], &options).unwrap();
+                let mut member = team.join(rank).unwrap();
+                member.barrier().unwrap();
+                match rank == leaver {
+                    true => None,
+                    false => Some(loop {
+                        if let Err(failure) = member.broadcast(0, &mut vec![1_u8; len]) {
+                            break failure;
+                        }
+                    }),
+                }
+            };
+            let ends = std::thread::scope(|scope| {
+                let ranks = [0, 1, 2].map(|rank| scope.spawn(move || play(rank)));
+                ranks.map(|rank| rank.join().unwrap())
+            });
+            let told: Vec<Failure> = ends.into_iter().flatten().collect();
+            let words: Vec<String> = told.iter().map(Failure::to_string).collect();
+            assert_eq!((words.len(), &words[0]), (2, &words[1]), "{said}");
+            let Failure::PeerLost { remote, how, .. } = &told[0] else {
+                panic!("{said}: {}", told[0]);
+            };
+            assert_eq!((remote.rank, *how), (leaver, Loss::Left), "{said}");
         });
     }
 }

@@ -123,7 +123,7 @@ impl CallContext {
             operation: self.operation,
             site: self.site,
             peer,
-            staging: false,
+            staging: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use corecast_transfer::{Endpoint, HasEndpoint};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{Received, Receiver, Sender};
 use corecast_wire::{Line, LineRef, Parker, Signal, WaitStrategy};
+use std::cell::RefCell;
 
 /// A rank's end of the link to one peer: a flag and a queue in each direction.
 #[derive(Debug)]
@@ -70,10 +71,11 @@ impl Hardware {
         peer: usize,
         look: impl Fn(&mut Endpoint) -> Option<T>,
     ) -> Result<T, Failure> {
-        let (endpoint, call) = (&mut self.endpoint, &self.call);
-        let (token, staging) = (endpoint_token(endpoint, token), endpoint.is_staging());
-        let watch = || call.watch(peer).staging(staging);
+        let token = endpoint_token(&self.endpoint, token);
+        let (endpoint, call) = (RefCell::new(&mut self.endpoint), &self.call);
+        let watch = || call.watch(peer).staging(&endpoint, &self.link_of);
         call.wait_watched(&self.wait_strategy, token, watch, || {
+            let endpoint = &mut **endpoint.borrow_mut();
             endpoint.advance();
             look(endpoint)
         })
@@ -87,10 +89,12 @@ impl Hardware {
         index: usize,
         mut ready: impl FnMut(&mut Link) -> bool,
     ) -> Result<(), Failure> {
-        let (endpoint, link, call) = (&mut self.endpoint, &mut self.links[index], &self.call);
+        let endpoint = RefCell::new(&mut self.endpoint);
+        let (link, call) = (&mut self.links[index], &self.call);
         let peer = link.peer;
-        let watch = || call.watch(peer).staging(true);
+        let watch = || call.watch(peer).staging(&endpoint, &self.link_of);
         call.wait_watched(&self.wait_strategy, ANY, watch, || {
+            let mut endpoint = endpoint.borrow_mut();
             endpoint.advance();
             (!endpoint.is_staging() || ready(link)).then_some(())
         })

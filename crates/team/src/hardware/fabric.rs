@@ -82,10 +82,7 @@ impl Fabric for Hardware {
         let (tag, expected) = (self.fingerprint.tag(), payload.len());
         let endpoint = RefCell::new(&mut self.endpoint);
         let watch = || NothingElse {
-            watch: self
-                .call
-                .watch(peer)
-                .staging(endpoint.borrow().is_staging()),
+            watch: self.call.watch(peer).staging(&endpoint, &self.link_of),
             receiver: None,
             endpoint: Some((&endpoint, index)),
             reader: self.lines.long_ring_of(peer),

@@ -95,7 +95,7 @@ impl Hardware {
         );
         let (endpoint, call, links) = (RefCell::new(&mut self.endpoint), &self.call, &self.links);
         let watch = || NothingElse {
-            watch: call.watch(peer).staging(endpoint.borrow().is_staging()),
+            watch: call.watch(peer).staging(&endpoint, &self.link_of),
             receiver: links.get(index).map(|link| &link.receiver),
             endpoint: links.get(index).map(|_| (&endpoint, index)),
             reader: None,
@@ -239,9 +239,11 @@ impl Hardware {
         peer: usize,
         mut ready: impl FnMut(&mut SharedLines) -> Option<()>,
     ) -> Result<(), Failure> {
-        let (endpoint, lines, call) = (&mut self.endpoint, &mut self.lines, &self.call);
-        let watch = || call.watch(peer).staging(true);
+        let endpoint = RefCell::new(&mut self.endpoint);
+        let (lines, call) = (&mut self.lines, &self.call);
+        let watch = || call.watch(peer).staging(&endpoint, &self.link_of);
         call.wait_watched(&self.wait_strategy, ANY, watch, || {
+            let mut endpoint = endpoint.borrow_mut();
             endpoint.advance();
             (!endpoint.is_staging() || ready(lines).is_some()).then_some(())
         })

@@ -9,6 +9,7 @@ use crate::transfer_path::Processes;
 use corecast_transfer::{Piece, Unfetched};
 use corecast_wire::Fabric;
 use corecast_wire::queue::Received;
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -175,13 +176,13 @@ impl Hardware {
     /// Waits until the peer behind `link` lends something, which should have `expected` bytes; returns its tag and
     /// length.
     fn wait_for_loan(&mut self, link: usize, expected: usize) -> Result<(u32, usize), Failure> {
-        let (endpoint, call, from) = (&mut self.endpoint, &self.call, &self.links[link]);
-        let lines = &self.lines;
-        let token = endpoint_token(endpoint, from.loan_token);
+        let (call, from, lines) = (&self.call, &self.links[link], &self.lines);
+        let token = endpoint_token(&self.endpoint, from.loan_token);
         // Where loans go through bounce buffers a message can overtake an earlier loan, and shows no mismatch by itself.
-        let (in_turn, staging) = (endpoint.borrows_addresses(link), endpoint.is_staging());
+        let in_turn = self.endpoint.borrows_addresses(link);
+        let endpoint = RefCell::new(&mut self.endpoint);
         let watch = || NothingElse {
-            watch: call.watch(from.peer).staging(staging),
+            watch: call.watch(from.peer).staging(&endpoint, &self.link_of),
             receiver: in_turn.then_some(&from.receiver),
             endpoint: None,
             reader: lines.long_ring_of(from.peer).filter(|_| in_turn),
@@ -193,6 +194,7 @@ impl Hardware {
             expected,
         };
         call.wait_watched(&self.wait_strategy, token, watch, || {
+            let mut endpoint = endpoint.borrow_mut();
             endpoint.advance();
             endpoint.peek(link)
         })

@@ -1,12 +1,15 @@
 //! What ends a wait for a peer that cannot arrive.
 
 use super::context_histories::ContextHistories;
+use super::ends::NO_LINK;
 use crate::failure::{Failure, Loss, RankActivity, Site};
 use crate::operation::Operation;
 use crate::team_state::TeamState;
+use corecast_transfer::Endpoint;
 use corecast_wire::op_history::{Entry, OpHistory, Presence};
 use corecast_wire::sync::mutated;
 use corecast_wire::wait::Watch;
+use std::cell::RefCell;
 use std::panic::Location;
 use std::time::Duration;
 
@@ -15,6 +18,7 @@ use std::time::Duration;
 /// A peer that is in the same operation, or behind, can arrive. **Invariant:** in every algorithm a member has
 /// sent all of an operation's messages before it ends it; so a peer that is ahead *in the same operation context*, has
 /// noted the end there, or has left, has sent all that it will ever send, and one more look decides.
+#[derive(Clone, Copy)]
 pub(super) struct PeerWatch<'a> {
     pub(super) state: &'a TeamState,
     /// The operation histories of the operation context, if it is not the first.
@@ -23,14 +27,40 @@ pub(super) struct PeerWatch<'a> {
     pub(super) operation: Operation,
     pub(super) site: &'static Location<'static>,
     pub(super) peer: usize,
-    /// Whether this rank may have still to copy some of what it lends.
-    pub(super) staging: bool,
+    /// This rank's loans, where some may have still to be copied.
+    pub(super) staging: Option<Staging<'a>>,
+}
+
+/// What a rank lends while it waits. Another borrower than the peer that it waits for can hold it up, because all of them
+/// take a chunk before its room is used again.
+#[derive(Clone, Copy)]
+pub(super) struct Staging<'a> {
+    pub(super) endpoint: &'a RefCell<&'a mut Endpoint>,
+    /// For each rank the number of its link, if it has one.
+    pub(super) link_of: &'a [u32],
+}
+
+impl Staging<'_> {
+    fn is_for(&self, rank: usize) -> bool {
+        let link = self.link_of[rank];
+        link != NO_LINK && self.endpoint.borrow().is_staging_for(link as usize)
+    }
 }
 
 impl PeerWatch<'_> {
-    /// The same in a wait that begins while this rank may have still to copy some of what it lends.
-    pub(super) fn staging(self, staging: bool) -> Self {
-        Self { staging, ..self }
+    /// The same in a wait in which this rank may have still to copy some of what it lends.
+    pub(super) fn staging<'s>(
+        self,
+        endpoint: &'s RefCell<&'s mut Endpoint>,
+        link_of: &'s [u32],
+    ) -> PeerWatch<'s>
+    where
+        Self: 's,
+    {
+        PeerWatch {
+            staging: Some(Staging { endpoint, link_of }),
+            ..self
+        }
     }
 
     fn local(&self) -> RankActivity {
@@ -148,15 +178,17 @@ impl PeerWatch<'_> {
         (self.history(self.peer).now(), own)
     }
 
-    /// The failure that follows from the peer's state: it has left, differs, or takes longer than a limit.
-    fn verdict(&self, slept: Duration) -> Result<(), Failure> {
-        let lost_one = |rank, how| Failure::PeerLost {
+    fn lost(&self, rank: usize, how: Loss) -> Failure {
+        Failure::PeerLost {
             local: self.local(),
             remote: self.state.activity(rank),
             how,
-        };
-        let lost = |how| lost_one(self.peer, how);
-        let waited = slept;
+        }
+    }
+
+    /// The failure that follows from the state of a peer that cannot arrive: it has left, never came, or differs.
+    fn can_arrive(&self, slept: Duration) -> Result<(), Failure> {
+        let lost = |how| self.lost(self.peer, how);
         match self.state.histories[self.peer].presence() {
             Presence::Left => return Err(lost(Loss::Left)),
             // The next run of its process begins when this rank, too, has come to the end of this one.
@@ -169,19 +201,53 @@ impl PeerWatch<'_> {
                 return Err(Failure::NeverJoined {
                     local: self.local(),
                     missing: self.peer,
-                    waited,
+                    waited: slept,
                 });
             }
             Presence::Absent | Presence::Present | Presence::Resting => {}
         }
-        if self.differs() {
-            return Err(self.mismatch());
+        match self.differs() {
+            true => Err(self.mismatch()),
+            false => Ok(()),
+        }
+    }
+
+    /// The failure of a peer that cannot take any more what this rank has still to copy for it.
+    fn borrowers_can_arrive(&self, slept: Duration) -> Result<(), Failure> {
+        let Some(staging) = self.staging else {
+            return Ok(());
+        };
+        for peer in (0..staging.link_of.len()).filter(|&rank| staging.is_for(rank)) {
+            let borrower = Self { peer, ..*self };
+            if let Err(failure) = borrower.can_arrive(slept) {
+                // It may have gone after it had returned the last of it.
+                staging.endpoint.borrow_mut().advance();
+                if staging.is_for(peer) {
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this rank has still to copy some of what it lends.
+    fn is_staging(&self) -> bool {
+        self.staging
+            .is_some_and(|staging| staging.endpoint.borrow().is_staging())
+    }
+
+    /// The failure that follows from the state of the peer, or of another one that holds this rank up: it cannot arrive, or
+    /// takes longer than a limit.
+    fn verdict(&self, slept: Duration) -> Result<(), Failure> {
+        self.can_arrive(slept)?;
+        if !mutated!(BorrowersUnwatched) {
+            self.borrowers_can_arrive(slept)?;
         }
         // The peer may wait for such a rank, and takes it for one that comes again.
         if let Some(rank) = self.state.own_that_rests_before(self.operation.seq) {
-            return Err(lost_one(rank, Loss::Left));
+            return Err(self.lost(rank, Loss::Left));
         }
-        if !slept.is_zero() && !self.staging {
+        if !slept.is_zero() && !self.is_staging() {
             self.history(self.rank).rest();
         }
         if self
@@ -192,7 +258,7 @@ impl PeerWatch<'_> {
             return Err(Failure::Stalled {
                 local: self.local(),
                 remote: self.state.activity(self.peer),
-                waited,
+                waited: slept,
             });
         }
         Ok(())

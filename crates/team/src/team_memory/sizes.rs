@@ -153,12 +153,14 @@ impl MemorySizes {
     }
 }
 
+/// Simulated buffers are small, so that their short data wait for room too.
+const BOUNCE_SCALE: usize = if cfg!(corecast_simulated) { 64 } else { 1 };
 /// Bytes of a chunk of a bounce buffer with few links: two of them fit the first cache of both sides.
-const CHUNK_BYTES: usize = 32 * 1024;
+const CHUNK_BYTES: usize = 32 * 1024 / BOUNCE_SCALE;
 /// Bytes of a chunk where a rank has many links.
-const CHUNK_BYTES_MIN: usize = 4 * 1024;
+const CHUNK_BYTES_MIN: usize = 4 * 1024 / BOUNCE_SCALE;
 /// Bytes of a bounce buffer, unless its links need more.
-const BOUNCE_BYTES: usize = 256 * 1024;
+const BOUNCE_BYTES: usize = 256 * 1024 / BOUNCE_SCALE;
 
 /// Bytes of the bounce buffer of a rank with this many links, and of its chunks. Each link must find a chunk of
 /// its own; twice as many let it fill one while the peer reads another.

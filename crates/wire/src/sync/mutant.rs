@@ -133,6 +133,8 @@ pub enum Mutant {
     TeamsNumbers,
     /// A message in place of a loan between processes does not show by the rest of its sender.
     RestUnseen,
+    /// A member that waits for one peer does not see that another one, which holds up what it lends to both, has gone.
+    BorrowersUnwatched,
     /// A member that waits in flight does not see that its peer has ended the operation.
     EndUnseen,
     /// A member that waits at a line does not see that its peer has ended the round and gone on.
