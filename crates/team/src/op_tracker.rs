@@ -78,7 +78,8 @@ impl OpTracker {
         forked_since(&self.fork_detector)
     }
 
-    /// Begins an operation on `context`: enters it in the history that members which wait for this rank read.
+    /// Begins an operation on `context`, on `bytes` that are the same number on all ranks if it is given: enters it in the
+    /// history that members which wait for this rank read.
     ///
     /// # Errors
     ///
@@ -91,8 +92,7 @@ impl OpTracker {
     pub(crate) fn begin(
         &mut self,
         context: &mut OpContext,
-        kind: Collective,
-        root: usize,
+        (kind, root, bytes): (Collective, usize, Option<usize>),
         site: &'static Location<'static>,
     ) -> Result<(), Failure> {
         let fabric = &mut context.fabric;
@@ -110,6 +110,7 @@ impl OpTracker {
         };
         fabric.call.operation = operation;
         fabric.call.site = site;
+        fabric.call.bytes = bytes;
         fabric.fingerprint.advance(operation, self.seq);
         if let Some(notes) = &mut self.notes {
             notes.begin(self.seq, operation, site);

@@ -2,7 +2,8 @@
 //!
 //! A member writes three words of its own line when it enters an operation. No other thread touches that line in
 //! ordinary times, so this costs three stores to the core's own cache. A member that has waited for a while reads
-//! it, and can report the operation and call site of the other one.
+//! it, and can report the operation and call site of the other one. A member that waits for long also states there how
+//! many bytes its operation has.
 //!
 //! **Invariant 1:** what operation number s is, and where it was called, lies in page s mod
 //! [`HISTORY_LEN`], and is written before the word that names s. Page s is overwritten by operation
@@ -61,7 +62,17 @@ pub struct OpHistory {
     rests: AtomicU32,
     /// The number of an operation that the owner has ended, below `ENDED`; 0 before there is one.
     ended: AtomicU64,
+    /// The number of an operation in the upper half, and in the lower one how many bytes it has on this rank, plus one; 0
+    /// before there is one. In lines of its own, which nobody writes who does not wait for long.
+    bytes: Cold<AtomicU64>,
 }
+
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+struct Cold<T>(T);
+
+/// Bytes of an operation that are stated exactly; more are not told apart.
+const BYTES_MAX: u64 = u32::MAX as u64 - 1;
 
 /// The mark of a number in `ended`, as 0 is a number too.
 const ENDED: u64 = 1 << 32;
@@ -148,6 +159,23 @@ impl OpHistory {
         self.ended.load(order::ask()) == ENDED | u64::from(seq)
     }
 
+    /// States how many bytes operation number `seq` has on this rank. Only the owner calls this, where it waits for long.
+    pub fn state_bytes(&self, seq: u32, bytes: usize) {
+        let bytes = (bytes as u64).min(BYTES_MAX) + 1;
+        // Relaxed, here and below: one word says it all.
+        self.bytes
+            .0
+            .store(u64::from(seq) << 32 | bytes, Ordering::Relaxed);
+    }
+
+    /// How many bytes operation number `seq` has on this rank, at most [`u32::MAX`] less one, if the owner has stated it. Any
+    /// rank may call this.
+    pub fn stated_bytes(&self, seq: u32) -> Option<usize> {
+        let word = self.bytes.0.load(Ordering::Relaxed);
+        let stated = (word as u32).checked_sub(1)?;
+        (word >> 32 == u64::from(seq)).then_some(stated as usize)
+    }
+
     /// Notes that the owner rests: it waits for long, and all that it has given so far can be seen. Only the owner calls this.
     pub fn rest(&self) {
         // Relaxed: nobody else writes it. Release: synchronises with the Acquire in `rests`.
@@ -221,7 +249,7 @@ impl LineRef<OpHistory> {
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<OpHistory>() == crate::line::PAIR_BYTES);
+const _: () = assert!(size_of::<OpHistory>() == 2 * crate::line::PAIR_BYTES);
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -8,7 +8,7 @@ use corecast_wire::mutant::{Mutant, seed};
 const SEEDS: u64 = 10_000;
 
 /// Faults of teams and of the lines below them, which random programs must find.
-const OF_TEAMS: [Mutant; 23] = [
+const OF_TEAMS: [Mutant; 24] = [
     Mutant::PollsInVain,
     Mutant::PanicInFlightUntold,
     Mutant::PanicBlockingUntold,
@@ -24,6 +24,7 @@ const OF_TEAMS: [Mutant; 23] = [
     Mutant::EndUnseen,
     Mutant::RestUnseen,
     Mutant::BorrowersUnwatched,
+    Mutant::LengthsUnstated,
     Mutant::PanicUntold,
     Mutant::NoLastLook,
     Mutant::AnyUnheard,

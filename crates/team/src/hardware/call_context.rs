@@ -22,6 +22,8 @@ pub(crate) struct CallContext {
     /// The operation in progress.
     pub(crate) operation: Operation,
     pub(crate) site: &'static Location<'static>,
+    /// The bytes that it has on each rank, if it has the same number on all.
+    pub(crate) bytes: Option<usize>,
     /// The first operation in this context that has failed, and its call site.
     pub(crate) failed: Cell<Option<(Operation, &'static Location<'static>)>>,
 }
@@ -122,6 +124,7 @@ impl CallContext {
             rank: self.rank,
             operation: self.operation,
             site: self.site,
+            bytes: self.bytes,
             peer,
             staging: None,
         }

@@ -26,6 +26,8 @@ pub(super) struct PeerWatch<'a> {
     pub(super) rank: usize,
     pub(super) operation: Operation,
     pub(super) site: &'static Location<'static>,
+    /// The bytes of the operation, if it has the same number on all ranks.
+    pub(super) bytes: Option<usize>,
     pub(super) peer: usize,
     /// This rank's loans, where some may have still to be copied.
     pub(super) staging: Option<Staging<'a>>,
@@ -230,6 +232,28 @@ impl PeerWatch<'_> {
         Ok(())
     }
 
+    /// Compares the bytes of the operation with those that others have stated which wait for long in it, too. Ranks that
+    /// disagree may run different algorithms, in which neither waits for the other.
+    fn agree_in_bytes(&self) -> Result<(), Failure> {
+        let Some(bytes) = self.bytes else {
+            return Ok(());
+        };
+        let (own, entry) = (self.history(self.rank), self.now().1);
+        own.state_bytes(entry.seq, bytes);
+        let expected = own.stated_bytes(entry.seq);
+        for peer in (0..self.state.histories.len()).filter(|&peer| peer != self.rank) {
+            let other = Self { peer, ..*self };
+            let stated = other.history(peer).stated_bytes(entry.seq);
+            if let Some((sent, expected)) = stated.zip(expected)
+                && sent != expected
+                && other.is_there()
+            {
+                return Err(other.length(sent, bytes));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether this rank has still to copy some of what it lends.
     fn is_staging(&self) -> bool {
         self.staging
@@ -247,8 +271,13 @@ impl PeerWatch<'_> {
         if let Some(rank) = self.state.own_that_rests_before(self.operation.seq) {
             return Err(self.lost(rank, Loss::Left));
         }
-        if !slept.is_zero() && !self.is_staging() {
-            self.history(self.rank).rest();
+        if !slept.is_zero() {
+            if !self.is_staging() {
+                self.history(self.rank).rest();
+            }
+            if !mutated!(LengthsUnstated) {
+                self.agree_in_bytes()?;
+            }
         }
         if self
             .state

@@ -58,7 +58,12 @@ impl Member {
         data: &mut [u8],
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
-        self.begin(Collective::Reduce, root, Location::caller())?;
+        self.begin(
+            Collective::Reduce,
+            root,
+            Some(data.len()),
+            Location::caller(),
+        )?;
         let amid = Amid(self);
         let ended = reduce(&mut amid.0.context, root, data, combine);
         amid.end(ended)
@@ -75,7 +80,12 @@ impl Member {
     /// In the same cases as [`allreduce`](Self::allreduce), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn allreduce_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
-        self.begin(Collective::Allreduce, 0, Location::caller())?;
+        self.begin(
+            Collective::Allreduce,
+            0,
+            Some(data.len()),
+            Location::caller(),
+        )?;
         let amid = Amid(self);
         let ended = allreduce(&mut amid.0.context, data, combine);
         amid.end(ended)
@@ -98,7 +108,12 @@ impl Member {
         recv: &mut [u8],
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
-        self.begin(Collective::ReduceScatter, 0, Location::caller())?;
+        self.begin(
+            Collective::ReduceScatter,
+            0,
+            Some(send.len()),
+            Location::caller(),
+        )?;
         let amid = Amid(self);
         let ended = reduce_scatter(&mut amid.0.context, send, recv, combine);
         amid.end(ended)
@@ -122,7 +137,7 @@ impl Member {
         recv: &mut [u8],
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
-        self.begin(Collective::ReduceScatterv, 0, Location::caller())?;
+        self.begin(Collective::ReduceScatterv, 0, None, Location::caller())?;
         let amid = Amid(self);
         let ended = reduce_scatterv(&mut amid.0.context, send, counts, recv, combine);
         amid.end(ended)
@@ -139,7 +154,7 @@ impl Member {
     /// In the same cases as [`scan`](Self::scan), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn scan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
-        self.begin(Collective::Scan, 0, Location::caller())?;
+        self.begin(Collective::Scan, 0, Some(data.len()), Location::caller())?;
         let amid = Amid(self);
         let ended = scan(&mut amid.0.context, data, Upto::Own, combine);
         amid.end(ended)
@@ -156,7 +171,7 @@ impl Member {
     /// In the same cases as [`exscan`](Self::exscan), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn exscan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
-        self.begin(Collective::Exscan, 0, Location::caller())?;
+        self.begin(Collective::Exscan, 0, Some(data.len()), Location::caller())?;
         let amid = Amid(self);
         let ended = scan(&mut amid.0.context, data, Upto::Before, combine);
         amid.end(ended)
@@ -183,6 +198,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Reduce,
             root,
+            Some(data.len()),
             Location::caller(),
             move |context| reduce(context, root, data, combine),
         )
@@ -206,6 +222,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Allreduce,
             0,
+            Some(data.len()),
             Location::caller(),
             move |context| allreduce(context, data, combine),
         )
@@ -230,6 +247,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::ReduceScatter,
             0,
+            Some(send.len()),
             Location::caller(),
             move |context| reduce_scatter(context, send, recv, combine),
         )
@@ -255,6 +273,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::ReduceScatterv,
             0,
+            None,
             Location::caller(),
             move |context| reduce_scatterv(context, send, counts, recv, combine),
         )
@@ -275,9 +294,13 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [u8],
         combine: &'scope dyn Combine,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Scan, 0, Location::caller(), move |context| {
-            scan(context, data, Upto::Own, combine)
-        })
+        self.start(
+            Collective::Scan,
+            0,
+            Some(data.len()),
+            Location::caller(),
+            move |context| scan(context, data, Upto::Own, combine),
+        )
     }
 
     /// Starts [`Member::exscan_by`] as an operation in flight.
@@ -295,9 +318,13 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [u8],
         combine: &'scope dyn Combine,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Exscan, 0, Location::caller(), move |context| {
-            scan(context, data, Upto::Before, combine)
-        })
+        self.start(
+            Collective::Exscan,
+            0,
+            Some(data.len()),
+            Location::caller(),
+            move |context| scan(context, data, Upto::Before, combine),
+        )
     }
 }
 

@@ -32,6 +32,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Scatter,
             root,
+            Some(size_of_val(recv)),
             Location::caller(),
             move |context| bodies::scatter(context, root, send, recv),
         )
@@ -56,6 +57,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Scatterv,
             root,
+            None,
             Location::caller(),
             move |context| bodies::scatterv(context, root, send, recv),
         )
@@ -80,6 +82,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Gather,
             root,
+            Some(size_of_val(send)),
             Location::caller(),
             move |context| bodies::gather(context, root, send, recv),
         )
@@ -104,6 +107,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Gatherv,
             root,
+            None,
             Location::caller(),
             move |context| bodies::gatherv(context, root, send, recv),
         )
@@ -127,6 +131,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Allgather,
             0,
+            Some(size_of_val(send)),
             Location::caller(),
             move |context| bodies::allgather(context, send, recv),
         )
@@ -151,6 +156,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Allgatherv,
             0,
+            None,
             Location::caller(),
             move |context| bodies::allgatherv(context, send, recv, parts),
         )
@@ -174,6 +180,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Alltoall,
             0,
+            Some(size_of_val(send)),
             Location::caller(),
             move |context| bodies::alltoall(context, send, recv),
         )
@@ -197,6 +204,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Alltoallv,
             0,
+            None,
             Location::caller(),
             move |context| bodies::alltoallv(context, (send, give), (recv, take)),
         )
@@ -221,6 +229,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::ReduceScatter,
             0,
+            Some(size_of_val(send)),
             Location::caller(),
             move |context| bodies::reduce_scatter(context, send, recv, operator),
         )
@@ -246,6 +255,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::ReduceScatterv,
             0,
+            None,
             Location::caller(),
             move |context| bodies::reduce_scatterv(context, send, counts, recv, operator),
         )
@@ -266,9 +276,13 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [T],
         operator: &'scope impl Operator<T>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Scan, 0, Location::caller(), move |context| {
-            bodies::scan(context, data, Upto::Own, operator)
-        })
+        self.start(
+            Collective::Scan,
+            0,
+            Some(size_of_val(data)),
+            Location::caller(),
+            move |context| bodies::scan(context, data, Upto::Own, operator),
+        )
     }
 
     /// Starts [`Member::exscan`] as an operation in flight.
@@ -286,8 +300,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [T],
         operator: &'scope impl Operator<T>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Exscan, 0, Location::caller(), move |context| {
-            bodies::scan(context, data, Upto::Before, operator)
-        })
+        self.start(
+            Collective::Exscan,
+            0,
+            Some(size_of_val(data)),
+            Location::caller(),
+            move |context| bodies::scan(context, data, Upto::Before, operator),
+        )
     }
 }

@@ -231,15 +231,18 @@ impl Member {
         }
     }
 
-    /// Begins an operation: enters it in the history that members which wait for this rank read.
+    /// Begins an operation, on `bytes` that are the same number on all ranks if it is given: enters it in the history that
+    /// members which wait for this rank read.
     #[inline(always)]
     fn begin(
         &mut self,
         kind: Collective,
         root: usize,
+        bytes: Option<usize>,
         site: &'static Location<'static>,
     ) -> Result<(), Failure> {
-        self.tracker.begin(&mut self.context, kind, root, site)
+        self.tracker
+            .begin(&mut self.context, (kind, root, bytes), site)
     }
 
     /// Ends what [`begin`](Self::begin) has begun.
@@ -280,7 +283,7 @@ impl Member {
     #[inline]
     #[track_caller]
     pub fn barrier(&mut self) -> Result<(), Failure> {
-        self.begin(Collective::Barrier, 0, Location::caller())?;
+        self.begin(Collective::Barrier, 0, None, Location::caller())?;
         if self.tracker.is_recorded() {
             return self.recorded_barrier();
         }

@@ -48,7 +48,12 @@ impl Member {
         send: Option<&[T]>,
         recv: &mut [T],
     ) -> Result<(), Failure> {
-        self.begin(Collective::Scatter, root, Location::caller())?;
+        self.begin(
+            Collective::Scatter,
+            root,
+            Some(size_of_val(recv)),
+            Location::caller(),
+        )?;
         let ended = bodies::scatter(&mut self.context, root, send, recv);
         self.end(&ended);
         ended
@@ -75,7 +80,7 @@ impl Member {
         send: Option<(&[T], Parts<'_>)>,
         recv: &mut [T],
     ) -> Result<(), Failure> {
-        self.begin(Collective::Scatterv, root, Location::caller())?;
+        self.begin(Collective::Scatterv, root, None, Location::caller())?;
         let ended = bodies::scatterv(&mut self.context, root, send, recv);
         self.end(&ended);
         ended
@@ -120,7 +125,12 @@ impl Member {
         send: &[T],
         recv: Option<&mut [T]>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::Gather, root, Location::caller())?;
+        self.begin(
+            Collective::Gather,
+            root,
+            Some(size_of_val(send)),
+            Location::caller(),
+        )?;
         let ended = bodies::gather(&mut self.context, root, send, recv);
         self.end(&ended);
         ended
@@ -147,7 +157,7 @@ impl Member {
         send: &[T],
         recv: Option<(&mut [T], Parts<'_>)>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::Gatherv, root, Location::caller())?;
+        self.begin(Collective::Gatherv, root, None, Location::caller())?;
         let ended = bodies::gatherv(&mut self.context, root, send, recv);
         self.end(&ended);
         ended
@@ -186,7 +196,12 @@ impl Member {
     #[inline]
     #[track_caller]
     pub fn allgather<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
-        self.begin(Collective::Allgather, 0, Location::caller())?;
+        self.begin(
+            Collective::Allgather,
+            0,
+            Some(size_of_val(send)),
+            Location::caller(),
+        )?;
         let ended = bodies::allgather(&mut self.context, send, recv);
         self.end(&ended);
         ended
@@ -209,7 +224,7 @@ impl Member {
         recv: &mut [T],
         parts: Parts<'_>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::Allgatherv, 0, Location::caller())?;
+        self.begin(Collective::Allgatherv, 0, None, Location::caller())?;
         let ended = bodies::allgatherv(&mut self.context, send, recv, parts);
         self.end(&ended);
         ended
@@ -248,7 +263,12 @@ impl Member {
     #[inline]
     #[track_caller]
     pub fn alltoall<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
-        self.begin(Collective::Alltoall, 0, Location::caller())?;
+        self.begin(
+            Collective::Alltoall,
+            0,
+            Some(size_of_val(send)),
+            Location::caller(),
+        )?;
         let ended = bodies::alltoall(&mut self.context, send, recv);
         self.end(&ended);
         ended
@@ -276,7 +296,7 @@ impl Member {
         (send, give): (&[T], Parts<'_>),
         (recv, take): (&mut [T], Parts<'_>),
     ) -> Result<(), Failure> {
-        self.begin(Collective::Alltoallv, 0, Location::caller())?;
+        self.begin(Collective::Alltoallv, 0, None, Location::caller())?;
         let ended = bodies::alltoallv(&mut self.context, (send, give), (recv, take));
         self.end(&ended);
         ended

@@ -65,7 +65,7 @@ impl Member {
             "these lines are those of another team: make them by `lines` of the member's own team"
         );
         let round = lines.begin_round(self.rank());
-        self.begin(kind, root, Location::caller())?;
+        self.begin(kind, root, None, Location::caller())?;
         let amid = Amid(self);
         let fabric = &mut amid.0.context.fabric;
         let ended = body(&mut MemberLines::new(fabric, lines, round), round);

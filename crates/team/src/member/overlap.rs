@@ -361,16 +361,18 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         }
     }
 
-    /// Starts an operation on the next operation context; waits until that is free.
+    /// Starts an operation, on `bytes` that are the same number on all ranks if it is given, on the next operation context;
+    /// waits until that is free.
     pub(super) fn start<'o>(
         &'o self,
         kind: Collective,
         root: usize,
+        bytes: Option<usize>,
         site: &'static Location<'static>,
         job: impl FnOnce(&mut OpContext) -> Result<(), Failure> + 'scope,
     ) -> Result<Request<'o, 'scope, 'env>, Failure> {
         self.recorded(CallKind::Start(kind), site, || {
-            self.start_unrecorded(kind, root, site, job)
+            self.start_unrecorded(kind, root, bytes, site, job)
         })
     }
 
@@ -378,6 +380,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         &'o self,
         kind: Collective,
         root: usize,
+        bytes: Option<usize>,
         site: &'static Location<'static>,
         job: impl FnOnce(&mut OpContext) -> Result<(), Failure> + 'scope,
     ) -> Result<Request<'o, 'scope, 'env>, Failure> {
@@ -396,9 +399,11 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         }
         self.started.set(ticket);
         let place = &self.slots[slot];
-        self.tracker
-            .borrow_mut()
-            .begin(&mut place.context.borrow_mut(), kind, root, site)?;
+        self.tracker.borrow_mut().begin(
+            &mut place.context.borrow_mut(),
+            (kind, root, bytes),
+            site,
+        )?;
         place.ended.set(false);
         place.ticket.set(ticket);
         // Limits of polls are those of the operations that were in flight at the time.
@@ -425,7 +430,13 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     /// The team's failure, if it has failed.
     #[track_caller]
     pub fn barrier(&self) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Barrier, 0, Location::caller(), barrier::start)
+        self.start(
+            Collective::Barrier,
+            0,
+            None,
+            Location::caller(),
+            barrier::start,
+        )
     }
 
     /// Starts [`Member::broadcast`] as an operation in flight.
@@ -446,6 +457,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Broadcast,
             root,
+            Some(size_of_val(data)),
             Location::caller(),
             move |context| {
                 broadcast::start(
@@ -478,6 +490,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Reduce,
             root,
+            Some(size_of_val(data)),
             Location::caller(),
             move |context| {
                 let combine = On::<T, _>::new(operator);
@@ -501,6 +514,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(
             Collective::Allreduce,
             0,
+            Some(size_of_val(data)),
             Location::caller(),
             move |context| {
                 let combine = On::<T, _>::new(operator);

@@ -48,7 +48,12 @@ impl Member {
     #[inline]
     #[track_caller]
     pub fn broadcast<T: Pod>(&mut self, root: usize, data: &mut [T]) -> Result<(), Failure> {
-        self.begin(Collective::Broadcast, root, Location::caller())?;
+        self.begin(
+            Collective::Broadcast,
+            root,
+            Some(size_of_val(data)),
+            Location::caller(),
+        )?;
         let (data, element) = (bytemuck::cast_slice_mut(data), element_size::<T>());
         if self.tracker.is_recorded() {
             return self.recorded_broadcast(root, data, element);
@@ -128,7 +133,12 @@ impl Member {
         data: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::Reduce, root, Location::caller())?;
+        self.begin(
+            Collective::Reduce,
+            root,
+            Some(size_of_val(data)),
+            Location::caller(),
+        )?;
         let amid = Amid(self);
         assert_fits::<T>();
         let combine = On::<T, _>::new(&operator);
@@ -184,7 +194,12 @@ impl Member {
         data: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::Allreduce, 0, Location::caller())?;
+        self.begin(
+            Collective::Allreduce,
+            0,
+            Some(size_of_val(data)),
+            Location::caller(),
+        )?;
         let amid = Amid(self);
         assert_fits::<T>();
         let combine = On::<T, _>::new(&operator);

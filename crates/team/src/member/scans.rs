@@ -52,7 +52,12 @@ impl Member {
         recv: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::ReduceScatter, 0, Location::caller())?;
+        self.begin(
+            Collective::ReduceScatter,
+            0,
+            Some(size_of_val(send)),
+            Location::caller(),
+        )?;
         let amid = Amid(self);
         let ended = bodies::reduce_scatter(&mut amid.0.context, send, recv, &operator);
         amid.end(ended)
@@ -77,7 +82,7 @@ impl Member {
         recv: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::ReduceScatterv, 0, Location::caller())?;
+        self.begin(Collective::ReduceScatterv, 0, None, Location::caller())?;
         let amid = Amid(self);
         let ended = bodies::reduce_scatterv(&mut amid.0.context, send, counts, recv, &operator);
         amid.end(ended)
@@ -122,7 +127,12 @@ impl Member {
         data: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::Scan, 0, Location::caller())?;
+        self.begin(
+            Collective::Scan,
+            0,
+            Some(size_of_val(data)),
+            Location::caller(),
+        )?;
         let amid = Amid(self);
         let ended = bodies::scan(&mut amid.0.context, data, Upto::Own, &operator);
         amid.end(ended)
@@ -145,7 +155,12 @@ impl Member {
         data: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
-        self.begin(Collective::Exscan, 0, Location::caller())?;
+        self.begin(
+            Collective::Exscan,
+            0,
+            Some(size_of_val(data)),
+            Location::caller(),
+        )?;
         let amid = Amid(self);
         let ended = bodies::scan(&mut amid.0.context, data, Upto::Before, &operator);
         amid.end(ended)

@@ -64,6 +64,7 @@ impl TeamMemory {
                     in_flight: false,
                 },
                 site: Location::caller(),
+                bytes: None,
                 failed: Cell::new(None),
             };
             let fabric = self.fabric(call, links, lines, waits, &buffers);

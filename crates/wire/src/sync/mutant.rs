@@ -135,6 +135,8 @@ pub enum Mutant {
     RestUnseen,
     /// A member that waits for one peer does not see that another one, which holds up what it lends to both, has gone.
     BorrowersUnwatched,
+    /// A member that waits for long does not compare its length with those of others.
+    LengthsUnstated,
     /// A member that waits in flight does not see that its peer has ended the operation.
     EndUnseen,
     /// A member that waits at a line does not see that its peer has ended the round and gone on.
