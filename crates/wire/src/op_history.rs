@@ -62,17 +62,21 @@ pub struct OpHistory {
     rests: AtomicU32,
     /// The number of an operation that the owner has ended, below `ENDED`; 0 before there is one.
     ended: AtomicU64,
-    /// The number of an operation in the upper half, and in the lower one how many bytes it has on this rank, plus one; 0
-    /// before there is one. In lines of its own, which nobody writes who does not wait for long.
-    bytes: Cold<AtomicU64>,
+    statement: Statement,
 }
 
+/// How many bytes an operation has on a rank, in lines of its own, which nobody writes who does not wait for long.
+///
+/// **Invariant 2:** while `number` changes, `bytes` is 0. So who reads the same number before and after the bytes has read
+/// those of that operation.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
-struct Cold<T>(T);
-
-/// Bytes of an operation that are stated exactly; more are not told apart.
-const BYTES_MAX: u64 = u32::MAX as u64 - 1;
+struct Statement {
+    /// The number of the operation, all of its bits.
+    number: AtomicU64,
+    /// Its bytes plus one; 0 if they are not stated.
+    bytes: AtomicU64,
+}
 
 /// The mark of a number in `ended`, as 0 is a number too.
 const ENDED: u64 = 1 << 32;
@@ -159,21 +163,35 @@ impl OpHistory {
         self.ended.load(order::ask()) == ENDED | u64::from(seq)
     }
 
-    /// States how many bytes operation number `seq` has on this rank. Only the owner calls this, where it waits for long.
-    pub fn state_bytes(&self, seq: u32, bytes: usize) {
-        let bytes = (bytes as u64).min(BYTES_MAX) + 1;
-        // Relaxed, here and below: one word says it all.
-        self.bytes
-            .0
-            .store(u64::from(seq) << 32 | bytes, Ordering::Relaxed);
+    /// States how many bytes operation `number` has on this rank. Only the owner calls this, where it waits for long.
+    pub fn state_bytes(&self, number: u64, bytes: usize) {
+        let Statement {
+            number: of,
+            bytes: stated,
+        } = &self.statement;
+        // Relaxed: ordered by the Release below.
+        stated.store(0, Ordering::Relaxed);
+        // Release: synchronises with the first Acquire in `stated_bytes`, which then finds the 0 at least (Invariant 2).
+        of.store(number, order::tell());
+        // Release: synchronises with the second Acquire there, which then finds this number at least.
+        stated.store(bytes as u64 + 1, order::tell());
     }
 
-    /// How many bytes operation number `seq` has on this rank, at most [`u32::MAX`] less one, if the owner has stated it. Any
-    /// rank may call this.
-    pub fn stated_bytes(&self, seq: u32) -> Option<usize> {
-        let word = self.bytes.0.load(Ordering::Relaxed);
-        let stated = (word as u32).checked_sub(1)?;
-        (word >> 32 == u64::from(seq)).then_some(stated as usize)
+    /// How many bytes operation `number` has on this rank, if the owner has stated it. Any rank may call this.
+    pub fn stated_bytes(&self, number: u64) -> Option<usize> {
+        let Statement {
+            number: of,
+            bytes: stated,
+        } = &self.statement;
+        // Acquire, both: they synchronise with the Releases in `state_bytes`.
+        let before = of.load(order::ask());
+        let bytes = stated.load(order::ask());
+        // Relaxed: ordered by the Acquire above.
+        let same = [before, of.load(Ordering::Relaxed)] == [number; 2];
+        bytes
+            .checked_sub(1)
+            .filter(|_| same)
+            .map(|bytes| bytes as usize)
     }
 
     /// Notes that the owner rests: it waits for long, and all that it has given so far can be seen. Only the owner calls this.

@@ -24,6 +24,8 @@ pub(crate) struct CallContext {
     pub(crate) site: &'static Location<'static>,
     /// The bytes that it has on each rank, if it has the same number on all.
     pub(crate) bytes: Option<usize>,
+    /// The number of the operation, all of its bits.
+    pub(crate) number: u64,
     /// The first operation in this context that has failed, and its call site.
     pub(crate) failed: Cell<Option<(Operation, &'static Location<'static>)>>,
 }
@@ -125,6 +127,7 @@ impl CallContext {
             operation: self.operation,
             site: self.site,
             bytes: self.bytes,
+            number: self.number,
             peer,
             staging: None,
         }

@@ -28,6 +28,8 @@ pub(super) struct PeerWatch<'a> {
     pub(super) site: &'static Location<'static>,
     /// The bytes of the operation, if it has the same number on all ranks.
     pub(super) bytes: Option<usize>,
+    /// The number of the operation, all of its bits.
+    pub(super) number: u64,
     pub(super) peer: usize,
     /// This rank's loans, where some may have still to be copied.
     pub(super) staging: Option<Staging<'a>>,
@@ -238,14 +240,11 @@ impl PeerWatch<'_> {
         let Some(bytes) = self.bytes else {
             return Ok(());
         };
-        let (own, entry) = (self.history(self.rank), self.now().1);
-        own.state_bytes(entry.seq, bytes);
-        let expected = own.stated_bytes(entry.seq);
+        self.history(self.rank).state_bytes(self.number, bytes);
         for peer in (0..self.state.histories.len()).filter(|&peer| peer != self.rank) {
             let other = Self { peer, ..*self };
-            let stated = other.history(peer).stated_bytes(entry.seq);
-            if let Some((sent, expected)) = stated.zip(expected)
-                && sent != expected
+            let stated = other.history(peer).stated_bytes(self.number);
+            if let Some(sent) = stated.filter(|&sent| sent != bytes)
                 && other.is_there()
             {
                 return Err(other.length(sent, bytes));

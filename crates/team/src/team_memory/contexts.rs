@@ -65,6 +65,7 @@ impl TeamMemory {
                 },
                 site: Location::caller(),
                 bytes: None,
+                number: 0,
                 failed: Cell::new(None),
             };
             let fabric = self.fabric(call, links, lines, waits, &buffers);

@@ -43,6 +43,27 @@ fn site_b() -> &'static std::panic::Location<'static> {
     site_a()
 }
 
+/// The bytes that a rank states belong to the operation with which they are read.
+#[test]
+fn stated_bytes_are_never_those_of_another_operation() {
+    let faults = [Mutant::TellRelaxed, Mutant::AskRelaxed];
+    check("operation history, stated bytes", None, &faults, move || {
+        let history: LineRef<OpHistory> = Segment::one(None).unwrap();
+        let reader = history.clone();
+        let other = thread::spawn(move || {
+            for number in 1..=2 {
+                if let Some(bytes) = reader.stated_bytes(number) {
+                    assert_eq!(bytes as u64, 10 * number);
+                }
+            }
+        });
+        for number in 1..=2 {
+            history.state_bytes(number, 10 * number as usize);
+        }
+        other.join().unwrap();
+    });
+}
+
 /// A rank writes, and tells by its history that it has gone on. Another rank that learns of it reads what was written. In
 /// a team that is a message: a rank which ends its wait because a peer has gone on must not miss it.
 fn gone_on(name: &str, tell: fn(&OpHistory), ask: fn(&OpHistory) -> bool) {
