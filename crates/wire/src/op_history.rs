@@ -184,14 +184,12 @@ impl OpHistory {
             bytes: stated,
         } = &self.statement;
         // Acquire, both: they synchronise with the Releases in `state_bytes`.
-        let before = of.load(order::ask());
-        let bytes = stated.load(order::ask());
+        if of.load(order::ask()) != number {
+            return None;
+        }
+        let bytes = stated.load(order::ask()).checked_sub(1)?;
         // Relaxed: ordered by the Acquire above.
-        let same = [before, of.load(Ordering::Relaxed)] == [number; 2];
-        bytes
-            .checked_sub(1)
-            .filter(|_| same)
-            .map(|bytes| bytes as usize)
+        (of.load(Ordering::Relaxed) == number).then_some(bytes as usize)
     }
 
     /// Notes that the owner rests: it waits for long, and all that it has given so far can be seen. Only the owner calls this.

@@ -10,10 +10,10 @@ use std::time::Duration;
 const FIRST_PID: u32 = 1 << 30;
 
 /// Scheduling points in which a run must end.
-const STEPS_MAX: u64 = 6_000_000;
+const STEPS_MAX: u64 = 8_000_000;
 
 /// Scheduling points in which all must end after the last fault is over.
-const CALM_STEPS_MAX: u64 = 2_000_000;
+const CALM_STEPS_MAX: u64 = 4_000_000;
 
 /// Virtual time in which all must end after the last fault is over.
 const TIME_MAX: Duration = Duration::from_secs(100);

@@ -240,7 +240,11 @@ impl PeerWatch<'_> {
         let Some(bytes) = self.bytes else {
             return Ok(());
         };
-        self.history(self.rank).state_bytes(self.number, bytes);
+        // Once, so that it stays in the caches of those who read it.
+        let own = self.history(self.rank);
+        if own.stated_bytes(self.number).is_none() {
+            own.state_bytes(self.number, bytes);
+        }
         for peer in (0..self.state.histories.len()).filter(|&peer| peer != self.rank) {
             let other = Self { peer, ..*self };
             let stated = other.history(peer).stated_bytes(self.number);

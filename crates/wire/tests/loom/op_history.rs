@@ -47,21 +47,26 @@ fn site_b() -> &'static std::panic::Location<'static> {
 #[test]
 fn stated_bytes_are_never_those_of_another_operation() {
     let faults = [Mutant::TellRelaxed, Mutant::AskRelaxed];
-    check("operation history, stated bytes", None, &faults, move || {
-        let history: LineRef<OpHistory> = Segment::one(None).unwrap();
-        let reader = history.clone();
-        let other = thread::spawn(move || {
-            for number in 1..=2 {
-                if let Some(bytes) = reader.stated_bytes(number) {
-                    assert_eq!(bytes as u64, 10 * number);
+    check(
+        "operation history, stated bytes",
+        None,
+        &faults,
+        move || {
+            let history: LineRef<OpHistory> = Segment::one(None).unwrap();
+            let reader = history.clone();
+            let other = thread::spawn(move || {
+                for number in 1..=2 {
+                    if let Some(bytes) = reader.stated_bytes(number) {
+                        assert_eq!(bytes as u64, 10 * number);
+                    }
                 }
+            });
+            for number in 1..=2 {
+                history.state_bytes(number, 10 * number as usize);
             }
-        });
-        for number in 1..=2 {
-            history.state_bytes(number, 10 * number as usize);
-        }
-        other.join().unwrap();
-    });
+            other.join().unwrap();
+        },
+    );
 }
 
 /// A rank writes, and tells by its history that it has gone on. Another rank that learns of it reads what was written. In
