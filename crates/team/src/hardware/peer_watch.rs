@@ -278,7 +278,7 @@ impl PeerWatch<'_> {
             if !self.is_staging() {
                 self.history(self.rank).rest();
             }
-            if !mutated!(LengthsUnstated) {
+            if !mutated!(LengthsUnstated) && !mutated!(RestUnseen) {
                 self.agree_in_bytes()?;
             }
         }

@@ -131,7 +131,8 @@ pub enum Mutant {
     BadRootCounts,
     /// Operations of a context are compared by the team's numbers.
     TeamsNumbers,
-    /// A message in place of a loan between processes does not show by the rest of its sender.
+    /// A message in place of a loan between processes does not show by the rest of its sender, nor by stated lengths, which
+    /// not all operations have.
     RestUnseen,
     /// A member that waits for one peer does not see that another one, which holds up what it lends to both, has gone.
     BorrowersUnwatched,
