@@ -110,8 +110,8 @@ impl OpTracker {
         };
         fabric.call.operation = operation;
         fabric.call.site = site;
-        (fabric.call.bytes, fabric.call.number) = (bytes, self.seq);
-        fabric.fingerprint.advance(operation, self.seq);
+        fabric.call.bytes = bytes;
+        fabric.call.fingerprint.advance(operation, self.seq);
         if let Some(notes) = &mut self.notes {
             notes.begin(self.seq, operation, site);
         }

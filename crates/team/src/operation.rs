@@ -100,6 +100,11 @@ impl OpFingerprint {
         self.digest = (self.digest.rotate_left(7) ^ what).wrapping_mul(GOLDEN);
     }
 
+    /// The number of the last operation, all of its bits.
+    pub(crate) fn number(self) -> u64 {
+        self.seq
+    }
+
     /// The whole digest, which differs for members that have called different operations.
     pub(crate) fn word(self) -> u64 {
         self.digest

@@ -3,7 +3,7 @@
 use super::context_histories::ContextHistories;
 use super::peer_watch::PeerWatch;
 use crate::failure::{Failure, Loss, RankActivity, Site};
-use crate::operation::Operation;
+use crate::operation::{OpFingerprint, Operation};
 use crate::team_state::TeamState;
 use corecast_wire::sync::mutated;
 use corecast_wire::wait::Watch;
@@ -24,8 +24,8 @@ pub(crate) struct CallContext {
     pub(crate) site: &'static Location<'static>,
     /// The bytes that it has on each rank, if it has the same number on all.
     pub(crate) bytes: Option<usize>,
-    /// The number of the operation, all of its bits.
-    pub(crate) number: u64,
+    /// Its fingerprint.
+    pub(crate) fingerprint: OpFingerprint,
     /// The first operation in this context that has failed, and its call site.
     pub(crate) failed: Cell<Option<(Operation, &'static Location<'static>)>>,
 }
@@ -127,7 +127,7 @@ impl CallContext {
             operation: self.operation,
             site: self.site,
             bytes: self.bytes,
-            number: self.number,
+            number: self.fingerprint.number(),
             peer,
             staging: None,
         }

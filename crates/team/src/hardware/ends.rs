@@ -51,8 +51,6 @@ pub struct Hardware {
     /// An element that arrives in several pieces.
     pub(crate) element: Element,
     pub(crate) wait_strategy: WaitStrategy,
-    /// The fingerprint of the operation in progress.
-    pub(crate) fingerprint: OpFingerprint,
 }
 
 impl Hardware {
@@ -115,7 +113,7 @@ impl Hardware {
     #[inline(never)]
     pub(super) fn unexpected(&self, peer: usize, expected: usize, next: Received) -> Failure {
         let watch = self.call.watch(peer);
-        self.call.fail(if next.tag == self.fingerprint.tag() {
+        self.call.fail(if next.tag == self.call.fingerprint.tag() {
             watch.length(next.len, expected)
         } else {
             watch.mismatch_with(OpFingerprint::seq_of_tag(next.tag, self.call.operation.seq))

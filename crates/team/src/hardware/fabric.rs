@@ -30,7 +30,8 @@ impl Fabric for Hardware {
         let index = self.link_index(peer);
         let link = &mut self.links[index];
         link.out_count += 1;
-        link.out_flag.raise(self.fingerprint.flag(link.out_count));
+        link.out_flag
+            .raise(self.call.fingerprint.flag(link.out_count));
         link.out_parker
             .wake_for(link.out_token, self.wait_strategy.fence());
         Ok(())
@@ -46,7 +47,7 @@ impl Fabric for Hardware {
             })?;
         }
         let link = &self.links[index];
-        let (fingerprint, count) = (self.fingerprint, link.in_count);
+        let (fingerprint, count) = (self.call.fingerprint, link.in_count);
         let look = || Some(link.in_flag.seq()).filter(|&flag| OpFingerprint::reached(count, flag));
         let word = link.in_flag.monitored();
         let flag = self
@@ -65,7 +66,7 @@ impl Fabric for Hardware {
             self.stage_until(index, |link| link.sender.can_send(payload.len()))?;
         }
         let watch = || self.call.watch(peer);
-        let tag = self.fingerprint.tag();
+        let tag = self.call.fingerprint.tag();
         match self.links[index].sender.send_watched(tag, payload, watch) {
             Ok(()) => Ok(()),
             Err(SendError::Ended(failure)) => Err(self.call.fail(failure)),
@@ -79,7 +80,7 @@ impl Fabric for Hardware {
         if self.endpoint.is_staging() {
             self.stage_until(index, |link| link.receiver.can_receive())?;
         }
-        let (tag, expected) = (self.fingerprint.tag(), payload.len());
+        let (tag, expected) = (self.call.fingerprint.tag(), payload.len());
         let endpoint = RefCell::new(&mut self.endpoint);
         let watch = || NothingElse {
             watch: self.call.watch(peer).staging(&endpoint, &self.link_of),
@@ -210,7 +211,7 @@ impl Fabric for Hardware {
         }
         if room.is_ok() {
             self.endpoint
-                .lend(window, &links, self.fingerprint.tag(), range);
+                .lend(window, &links, self.call.fingerprint.tag(), range);
         }
         self.lend_to = links;
         room

@@ -53,7 +53,7 @@ impl Hardware {
         if self.lines.publishes[line].writer.holder().is_some() {
             self.wait_for_room(line)?;
         }
-        let tag = self.fingerprint.tag();
+        let tag = self.call.fingerprint.tag();
         self.lines.publishes[line].writer.publish(tag, payload);
         Ok(())
     }
@@ -89,7 +89,7 @@ impl Hardware {
         }
         let Read { reader, token, .. } = &self.lines.reads[line];
         let (tag, expected, index) = (
-            self.fingerprint.tag(),
+            self.call.fingerprint.tag(),
             payload.len(),
             self.link_of[peer] as usize,
         );
@@ -107,7 +107,7 @@ impl Hardware {
         let noticed =
             call.wait_watched_at(&self.wait_strategy, word, *token, watch, || reader.look())?;
         let (tag, len) = (noticed.tag, noticed.len);
-        if (tag, len) != (self.fingerprint.tag(), payload.len()) {
+        if (tag, len) != (self.call.fingerprint.tag(), payload.len()) {
             return Err(self.unexpected(peer, payload.len(), Received { len, tag }));
         }
         match self.lines.reads[line].reader.take(payload) {
@@ -120,7 +120,7 @@ impl Hardware {
     pub(super) fn add_to_line(&mut self, line: usize) {
         let add = &mut self.lines.adds[line];
         add.count += 1;
-        let sum = add.counter.add(self.fingerprint.share());
+        let sum = add.counter.add(self.call.fingerprint.share());
         // Only the last member to add wakes the collector: before that the sum is too small.
         if OpFingerprint::is_counted(add.count.wrapping_mul(add.members), sum) {
             add.bell.wake_for(add.token, self.wait_strategy.fence());
@@ -131,6 +131,7 @@ impl Hardware {
     pub(super) fn collect_line(&mut self, line: usize) -> Result<(), Failure> {
         let collect = &mut self.lines.collects[line];
         let shares = self
+            .call
             .fingerprint
             .share()
             .wrapping_mul(collect.members.len() as u64);
@@ -167,7 +168,7 @@ impl Hardware {
 
     #[inline(always)]
     pub(super) fn arrive_at_line(&mut self, line: usize) -> Result<(), Failure> {
-        let share = self.fingerprint.share();
+        let share = self.call.fingerprint.share();
         let end = &mut self.lines.barrier_ends[line];
         end.sum = end
             .sum

@@ -147,7 +147,7 @@ impl Hardware {
         let mut start = 0;
         loop {
             let (tag, left) = self.wait_for_loan(link, len - start)?;
-            if (tag, left) != (self.fingerprint.tag(), len - start) {
+            if (tag, left) != (self.call.fingerprint.tag(), len - start) {
                 return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
             }
             if self.endpoint.is_by_kernel(link) {
@@ -190,7 +190,7 @@ impl Hardware {
                 receiver: &from.receiver,
                 rests: None,
             }),
-            tag: self.fingerprint.tag(),
+            tag: self.call.fingerprint.tag(),
             expected,
         };
         call.wait_watched(&self.wait_strategy, token, watch, || {

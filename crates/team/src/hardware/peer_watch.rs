@@ -278,7 +278,8 @@ impl PeerWatch<'_> {
             if !self.is_staging() {
                 self.history(self.rank).rest();
             }
-            if !mutated!(LengthsUnstated) && !mutated!(RestUnseen) {
+            let unstated = [mutated!(LengthsUnstated), mutated!(RestUnseen)];
+            if unstated == [false; 2] {
                 self.agree_in_bytes()?;
             }
         }

@@ -62,7 +62,7 @@ impl Flight {
         let digests = self
             .slots
             .iter()
-            .map(|slot| slot.context.borrow().fabric.fingerprint.word());
+            .map(|slot| slot.context.borrow().fabric.call.fingerprint.word());
         digests.fold(0, |sum, word| sum.rotate_left(9) ^ word)
     }
 }

@@ -176,6 +176,7 @@ impl Member {
         let others = self.flight.as_ref().map_or(0, Flight::digest);
         self.context
             .fabric
+            .call
             .fingerprint
             .with(self.tracker.seq(), others)
     }

@@ -65,7 +65,7 @@ impl TeamMemory {
                 },
                 site: Location::caller(),
                 bytes: None,
-                number: 0,
+                fingerprint: OpFingerprint::default(),
                 failed: Cell::new(None),
             };
             let fabric = self.fabric(call, links, lines, waits, &buffers);
@@ -218,7 +218,6 @@ impl TeamMemory {
             endpoint,
             lines,
             wait_strategy,
-            fingerprint: OpFingerprint::default(),
         }
     }
 }
