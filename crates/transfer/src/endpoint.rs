@@ -322,10 +322,11 @@ impl Endpoint {
     }
 
     /// Whether a loan to the peer behind `link` has still to be copied, or was not returned by it where it reads by kernel
-    /// copy. Until then the peer has ended no operation that takes the loan.
+    /// copy. Until then the peer has ended no operation that takes the loan. No loan goes to a link that there is not.
     #[inline]
     pub fn is_staging_for(&self, link: usize) -> bool {
-        self.links[link].pipelined > 0
+        let link = self.links.get(link);
+        link.is_some_and(|link| link.pipelined > 0)
     }
 
     /// A link with a loan that still needs the memory of its window, if there is one.

@@ -1,7 +1,6 @@
 //! What ends a wait for a peer that cannot arrive.
 
 use super::context_histories::ContextHistories;
-use super::ends::NO_LINK;
 use crate::failure::{Failure, Loss, RankActivity, Site};
 use crate::operation::Operation;
 use crate::team_state::TeamState;
@@ -40,14 +39,14 @@ pub(super) struct PeerWatch<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Staging<'a> {
     pub(super) endpoint: &'a RefCell<&'a mut Endpoint>,
-    /// For each rank the number of its link, if it has one.
+    /// For each rank the number of its link; one that no link has if it has none.
     pub(super) link_of: &'a [u32],
 }
 
 impl Staging<'_> {
     fn is_for(&self, rank: usize) -> bool {
-        let link = self.link_of[rank];
-        link != NO_LINK && self.endpoint.borrow().is_staging_for(link as usize)
+        let link = self.link_of[rank] as usize;
+        self.endpoint.borrow().is_staging_for(link)
     }
 }
 
