@@ -6,9 +6,6 @@ use corecast_sim::measured::MeasuredMachine;
 /// The most ranks of a team that is modelled: simulations and bounds take time by the square of the ranks.
 pub const RANKS_MAX: usize = 64;
 
-/// Bytes that a published line holds on the simulated machine; on a real one longer data follow in a body.
-pub const PUBLISH_BYTES: usize = 56;
-
 /// A team whose ranks each have a hardware thread of their own.
 #[derive(Debug)]
 pub struct Modelled {

@@ -1,6 +1,6 @@
 //! Predictions by the simulated machine.
 
-use crate::modelled::{Modelled, PUBLISH_BYTES, RANKS_MAX};
+use crate::modelled::{Modelled, RANKS_MAX};
 use crate::predict::Predict;
 use corecast_collectives::{Plans, entry};
 use corecast_model::Collective;
@@ -78,11 +78,11 @@ impl Predict for Simulated {
         plans: &Plans,
         bytes: usize,
     ) -> Option<f64> {
-        match algorithm {
-            "line" if bytes > PUBLISH_BYTES => None,
-            // What is extrapolated must have been cut in both lengths.
-            _ if bytes > LONG_BYTES && segment(operation, algorithm) > LONG_BYTES / 4 => None,
-            _ => self.simulate(operation, algorithm, plans, bytes),
-        }
+        let blocks = operation.blocks(self.ranks);
+        let call = Call::new(operation, algorithm, 0, bytes * blocks).ok()?;
+        // What is extrapolated must have been cut in both lengths.
+        let cut = bytes <= LONG_BYTES || segment(operation, algorithm) <= LONG_BYTES / 4;
+        (call.is_as_on_hardware() && cut)
+            .then(|| self.simulate(operation, algorithm, plans, bytes))?
     }
 }

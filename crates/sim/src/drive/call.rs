@@ -4,6 +4,9 @@ use corecast_collectives::registry::names_near;
 use corecast_collectives::{Algorithms, Collective, entries, entry};
 use std::fmt;
 
+/// Bytes that a published line holds on a simulated machine; on a real one longer data follow in a body.
+const PUBLISH_BYTES: usize = 56;
+
 /// The names of a collective's algorithms without sizes, in the order of docs/algorithms.md.
 pub fn algorithms(collective: Collective) -> Vec<&'static str> {
     Algorithms::names(collective.name()).unwrap_or_default()
@@ -59,6 +62,12 @@ impl Call {
             root,
             bytes,
         })
+    }
+
+    /// Whether a team on hardware does the same. What does not fit a published line goes line by line on a simulated
+    /// machine, and in a body on a real one.
+    pub fn is_as_on_hardware(&self) -> bool {
+        self.algorithm != "line" || self.bytes <= PUBLISH_BYTES
     }
 }
 

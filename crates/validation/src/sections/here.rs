@@ -10,7 +10,7 @@ use corecast_sim::measured::MeasuredMachine;
 use serde_json::Value;
 
 /// The output of `corecast bench --probe --json`, shortened.
-const RECORD: &str = include_str!("../../records/2026-11-22-predictions.json");
+const RECORD: &str = include_str!("../../records/2026-11-26-predictions.json");
 
 /// Predictions of up to this size are held to [`LIMIT`].
 pub const SHORT_BYTES: usize = 4096;
@@ -21,7 +21,7 @@ pub const LIMIT: f64 = 0.2;
 /// One race: an operation at a size.
 pub struct RaceRow {
     operation: Collective,
-    /// The algorithm that is predicted, which is the one that a team of two would choose.
+    /// The algorithm that ran, and is predicted.
     algorithm: String,
     /// Bytes of a block.
     pub bytes: usize,
@@ -50,54 +50,89 @@ impl RaceRow {
 }
 
 /// The races of the record with blocks of at most `bytes`, and new predictions of them.
+///
+/// Races of algorithms that are not simulated are left out; [`not_simulated`] names them.
 pub fn rows(bytes: usize) -> Vec<RaceRow> {
+    let mut races = races();
+    races.retain(|race| race.bytes <= bytes);
+    races.iter().filter_map(Race::predicted).collect()
+}
+
+/// Operations and algorithms of the races without a prediction, with the shortest of their sizes.
+fn not_simulated() -> Vec<String> {
+    let races = races().into_iter();
+    let mut left: Vec<Race> = races.filter(|race| race.job().is_none()).collect();
+    left.dedup_by(|a, b| (a.operation, &a.algorithm) == (b.operation, &b.algorithm));
+    left.iter()
+        .map(|race| {
+            format!(
+                "{} by `{}` from {} B",
+                race.operation, race.algorithm, race.bytes
+            )
+        })
+        .collect()
+}
+
+/// A race as it was recorded.
+struct Race {
+    operation: Collective,
+    algorithm: String,
+    bytes: usize,
+    measured: f64,
+    /// What single messages and empty calls took in that minute.
+    profile: MachineFile,
+}
+
+fn races() -> Vec<Race> {
     let record: Value = serde_json::from_str(RECORD).expect("JSON");
     let races = record["races"].as_array().expect("a list");
-    let short = |race: &&Value| {
-        race["bytes"]
-            .as_u64()
-            .is_some_and(|found| found as usize <= bytes)
-    };
-    races.iter().filter(short).map(row).collect()
-}
-
-fn row(race: &Value) -> RaceRow {
-    let name = race["operation"].as_str().expect("a name");
-    let operation: Collective = name.parse().expect("a collective");
-    let bytes = race["bytes"].as_u64().expect("a size") as usize;
-    let entry = race["entry"].as_str().expect("a name");
-    let file = MachineFile::from_json(&race["profile"].to_string()).expect("a machine");
-    let messages = file.messages().expect("messages were measured");
-    let places = file.machine().pus.iter().map(Place::from).collect();
-    let machine = MeasuredMachine::new("here", file.costs(), messages, places).expect("a machine");
-    let job = job(operation, entry, bytes);
-    let bounds = machine.bounds(&job).expect("the model follows");
-    RaceRow {
-        operation,
-        algorithm: job.call().algorithm.clone(),
-        bytes,
+    let race = |race: &Value| Race {
+        operation: text(race, "operation").parse().expect("a collective"),
+        algorithm: text(race, "algorithm"),
+        bytes: race["bytes"].as_u64().expect("a size") as usize,
         measured: race["median_ns"].as_f64().expect("a time"),
-        t_min: bounds.t_min,
-        t_max: bounds.t_max,
-        simulated: machine.latency(&[0, 1], &job).expect("a time"),
-        message: (messages.one.get(0, 1) + messages.one.get(1, 0)) / 2.0,
-    }
+        profile: MachineFile::from_json(&race["profile"].to_string()).expect("a machine"),
+    };
+    races.iter().map(race).collect()
 }
 
-/// The call that two ranks ran.
-fn job(operation: Collective, entry: &str, block: usize) -> Job {
-    let tree = patterns::sequential(2, 0);
-    let mut plans = Plans::of_tree(&tree);
-    let algorithm = match (operation, entry) {
-        (Collective::Barrier, name) if name.starts_with("corecast dissemination") => {
-            let rounds = BarrierPlan::Rounds(Rounds::dissemination(2, 2));
-            plans = plans.with_barrier(rounds).expect("two ranks");
-            "dissemination"
-        }
-        _ => corecast_sim::drive::usual(operation, &plans, block),
-    };
-    let call = Call::new(operation, algorithm, 0, block * operation.blocks(2)).expect("a call");
-    Job::new(&call, &plans).expect("a job")
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().expect("text").to_owned()
+}
+
+impl Race {
+    fn predicted(&self) -> Option<RaceRow> {
+        let job = self.job()?;
+        let messages = self.profile.messages().expect("messages were measured");
+        let pus = &self.profile.machine().pus;
+        let places = pus.iter().map(Place::from).collect();
+        let costs = self.profile.costs();
+        let machine = MeasuredMachine::new("here", costs, messages, places).expect("a machine");
+        let bounds = machine.bounds(&job).expect("the model follows");
+        Some(RaceRow {
+            operation: self.operation,
+            algorithm: self.algorithm.clone(),
+            bytes: self.bytes,
+            measured: self.measured,
+            t_min: bounds.t_min,
+            t_max: bounds.t_max,
+            simulated: machine.latency(&[0, 1], &job).expect("a time"),
+            message: (messages.one.get(0, 1) + messages.one.get(1, 0)) / 2.0,
+        })
+    }
+
+    /// The call that two ranks ran, unless it runs in another way in the simulator.
+    fn job(&self) -> Option<Job> {
+        let tree = patterns::sequential(2, 0);
+        let rounds = BarrierPlan::Rounds(Rounds::dissemination(2, 2));
+        let plans = Plans::of_tree(&tree)
+            .with_barrier(rounds)
+            .expect("two ranks");
+        let bytes = self.bytes * self.operation.blocks(2);
+        let call = Call::new(self.operation, &self.algorithm, 0, bytes).ok()?;
+        let job = Job::new(&call, &plans).ok()?;
+        (call.is_as_on_hardware() && job.call().algorithm == self.algorithm).then_some(job)
+    }
 }
 
 /// The median of the errors of short races.
@@ -115,7 +150,6 @@ pub fn median_error(rows: &[RaceRow]) -> f64 {
 /// The section of docs/validation.md.
 pub fn section() -> Content {
     let record: Value = serde_json::from_str(RECORD).expect("JSON");
-    let text = |name: &str| record[name].as_str().expect("text").to_owned();
     let races = record["races"].as_array().expect("a list");
     let is_changed = |race: &&Value| {
         race["changed"]
@@ -174,21 +208,22 @@ pub fn section() -> Content {
         "Every operation of `corecast bench`, two ranks on two cores, threads; nanoseconds.\n\
          {}, {}, by\n\
          `{}`\n\
-         (`crates/validation/records/2026-11-22-predictions.json`). Before each race the probe measured what\n\
+         (`crates/validation/records/2026-11-26-predictions.json`). Before each race the probe measured what\n\
          single messages take (*message*: of one line, after a pause) and calls with nobody to talk to; the host moves the\n\
          processors about, so a message takes 70 ns in one minute and 280 in the next. What is simulated follows from these figures alone,\n\
          see [simulator.md](simulator.md#this-machine); nothing is fitted to a collective. {} of the races ended while\n\
-         messages took longer or shorter than before it by more than 15 %. *Algorithm* is what the team chooses for two ranks\n\
-         today, which is simulated and bounded; what was measured is what it chose on that day.\n\n\
+         messages took longer or shorter than before it by more than 15 %. *Algorithm* is what ran, and what is simulated and\n\
+         bounded. Not simulated: {}.\n\n\
          {}\n\
          Up to 4 KiB: {} of {} races, median error **{:.1} %** (at most {:.0} % is asked for; `crates/validation/tests/it/here.rs`\n\
          holds it). How many races lie between the bounds of the symbolic model:\n\n\
          {}\n\
          No test holds measured times to these bounds.\n",
-        text("machine"),
-        text("date"),
-        text("command"),
+        text(&record, "machine"),
+        text(&record, "date"),
+        text(&record, "command"),
         changed,
+        not_simulated().join(", "),
         table(head, cells),
         short.len(),
         rows.len(),
