@@ -448,6 +448,17 @@ corecast_status_t corecast_builder_pin(struct corecast_builder_t *builder,
 corecast_status_t corecast_builder_learn(struct corecast_builder_t *builder,
                                          bool learn);
 
+// Sets aside this many bytes of addresses for each rank of a team of processes, of which `corecast_alloc` makes
+// buffers; 0 for none, 1 GiB by default. They take no memory until then. In a team of processes the first one
+// decides for all.
+//
+// Threads: one.
+//
+// The caller sees to it that
+// `builder` is NULL or a live handle.
+corecast_status_t corecast_builder_symmetric(struct corecast_builder_t *builder,
+                                             size_t bytes);
+
 // Says how members wait: "spin", "balanced", "park", or for how long a wait may use a CPU before it
 // sleeps, such as "20us". The default is what `CORECAST_WAIT` says, else "balanced".
 //
@@ -717,6 +728,31 @@ corecast_status_t corecast_member_free(struct corecast_member_t *member);
 // The caller sees to it that
 // `member` is NULL or a live handle.
 corecast_status_t corecast_cancel(struct corecast_member_t *member);
+
+// Gives `bytes` bytes of zeroed memory of this member to `memory`, which begin with a page. Operations of the
+// member lend what lies there without a copy to other processes, as they lend any memory to threads. They take
+// whole pages, so a few long buffers are better than many short ones. Where the process that made the team has
+// set too few addresses aside for it (`corecast_builder_symmetric`), or there is no memory, the status is
+// `CORECAST_STATUS_FAILED`.
+//
+// The memory outlives its member and its team. `corecast_free` gives it back.
+//
+// Threads: one.
+//
+// The caller sees to it that
+// `member` is NULL or a live handle, `memory` NULL or a place for a pointer.
+corecast_status_t corecast_alloc(struct corecast_member_t *member,
+                                 size_t bytes,
+                                 void **memory);
+
+// Gives memory of `corecast_alloc` back. No operation may use it any more. NULL is allowed and does nothing;
+// any other address is refused.
+//
+// Threads: any.
+//
+// The caller sees to it that
+// Nothing uses the memory afterwards.
+corecast_status_t corecast_free(void *memory);
 
 // Returns when every member has called it. What members wrote before is visible to all after.
 //

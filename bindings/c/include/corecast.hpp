@@ -23,6 +23,7 @@
 #include "corecast/operations.hpp"
 #include "corecast/operators.hpp"
 #include "corecast/queue.hpp"
+#include "corecast/symmetric.hpp"
 #include "corecast/team.hpp"
 
 #endif /* CORECAST_HPP */

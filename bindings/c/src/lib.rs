@@ -6,6 +6,7 @@
 //! | `memory.rs`, `exclusive.rs` | pointers of C as slices, and handles that one thread at a time may use |
 //! | `elements.rs`, `operators.rs`, `own.rs` | element types, operators by handle, functions of C as operators |
 //! | `builder.rs`, `settings.rs`, `team.rs`, `member.rs` | the handles of a team, and the settings of a builder |
+//! | `symmetric.rs` | memory that all processes of a team see |
 //! | `arguments.rs` | the arguments of operations, checked before an operation begins |
 //! | `moves.rs`, `reductions.rs`, `synced.rs` | operations that wait, and barriers around them |
 //! | `flight/` | operations in flight |
@@ -30,6 +31,7 @@ pub mod succession;
 pub mod team;
 
 pub mod member;
+pub mod symmetric;
 
 pub mod moves;
 pub mod reductions;

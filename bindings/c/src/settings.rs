@@ -195,6 +195,24 @@ pub unsafe extern "C" fn corecast_builder_learn(builder: *mut Builder, learn: bo
     unsafe { tell(builder, |builder| Ok(builder.learn(learn))) }
 }
 
+/// Sets aside this many bytes of addresses for each rank of a team of processes, of which `corecast_alloc` makes
+/// buffers; 0 for none, 1 GiB by default. They take no memory until then. In a team of processes the first one
+/// decides for all.
+///
+/// Threads: one.
+///
+/// # Safety
+///
+/// `builder` is NULL or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_builder_symmetric(
+    builder: *mut Builder,
+    bytes: usize,
+) -> StatusCode {
+    // SAFETY: as above.
+    unsafe { tell(builder, |builder| Ok(builder.symmetric(bytes))) }
+}
+
 /// Says how members wait: "spin", "balanced", "park", or for how long a wait may use a CPU before it
 /// sleeps, such as "20us". The default is what `CORECAST_WAIT` says, else "balanced".
 ///

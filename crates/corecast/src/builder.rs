@@ -329,6 +329,31 @@ impl Builder {
         self
     }
 
+    /// How many bytes of addresses a team of processes sets aside for the symmetric buffers of each rank, of
+    /// [`Member::alloc`](crate::Member::alloc); 0 for none, 1 GiB by default. They take no memory until a buffer is made. In a
+    /// team of processes the first one decides for all. There are none where the first process may not have so many addresses
+    /// or so long files (`ulimit -v`, `ulimit -f`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast::process::Address;
+    ///
+    /// let address = Address::Name(format!("example-symmetric-{}", std::process::id()));
+    /// let team = corecast::Builder::new().symmetric(4 << 30).enter(&address, 2, &[None, None])?;
+    /// let sums = team.run(|member| {
+    ///     let mut data = member.alloc::<f64>(1 << 16).unwrap();
+    ///     data.fill(0.5);
+    ///     member.allreduce(&mut data, |a, b| a + b).map(|()| data[7])
+    /// });
+    /// assert_eq!(sums, [Ok(1.0), Ok(1.0)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn symmetric(mut self, bytes: usize) -> Self {
+        self.options.symmetric = bytes;
+        self
+    }
+
     /// Uses the tuning that was raced with this start of operations; by default all ranks begin at one
     /// instant. Where only the other kind of tuning is stored, that one is used.
     pub fn start(mut self, start: Start) -> Self {

@@ -79,8 +79,8 @@ pub use corecast_model::MachineFile;
 pub use corecast_plan as plan;
 pub use corecast_plan::Pattern;
 pub use corecast_team::{
-    Await, Ended, Failure, JoinError, Loss, Member, Overlap, OverlapError, Progress, RankActivity,
-    Request, Site, Synchrony,
+    AllocError, Await, Ended, Failure, JoinError, Loss, Member, Overlap, OverlapError, Progress,
+    RankActivity, Request, Site, SymmetricBuffer, Synchrony,
 };
 pub use corecast_team::{MemberLines, TeamError, TeamLines};
 pub use corecast_wire::phase_barrier::{Arrival, TooMany};

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use corecast_collectives::Plans;
 use corecast_team::TransferPath;
-use corecast_team::{Failure, JoinError, Member, TeamError, TeamLines};
+use corecast_team::{
+    AllocError, Failure, JoinError, Member, Pod, SymmetricBuffer, TeamError, TeamLines,
+};
 use corecast_wire::cache_lines::LineSet;
 use corecast_wire::{Placement, WaitConfig};
 
@@ -123,6 +125,34 @@ impl Team {
     /// ```
     pub fn lines(&self, lines: &LineSet) -> Result<TeamLines, TeamError> {
         self.team.lines(lines)
+    }
+
+    /// A [symmetric buffer](SymmetricBuffer) of `len` zeroed elements that belongs to a rank of this process: what
+    /// [`Member::alloc`] gives, for whoever has no member at hand.
+    ///
+    /// # Errors
+    ///
+    /// [`AllocError`].
+    ///
+    /// # Panics
+    ///
+    /// If the rank is not one of this process.
+    ///
+    /// # Cost
+    ///
+    /// A lock, a system call, and the clearing of the pages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let team = corecast::team(2)?;
+    /// let mut buffers = [0, 1].map(|rank| team.alloc::<u32>(rank, 1000).unwrap());
+    /// buffers[1].fill(7);
+    /// assert_eq!((buffers[0][999], buffers[1][999]), (0, 7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn alloc<T: Pod>(&self, rank: usize, len: usize) -> Result<SymmetricBuffer<T>, AllocError> {
+        self.team.alloc(rank, len)
     }
 
     /// Joins as `rank` and returns its member, for users who bring their own threads. Each rank can be joined

@@ -1,7 +1,9 @@
 //! Measures what an environment variable does to long data: how long an operation takes with each setting of it.
 //!
-//! `cargo run --release -p corecast-process --example settings -- OPERATION RANKS threads|processes VARIABLE
-//! A,B,… BYTES,BYTES,… [ROUNDS]`, for instance `allgather 2 threads CORECAST_STREAM 0,1000000000 8388608`.
+//! `cargo run --release -p corecast-process --example settings -- OPERATION RANKS threads|processes|symmetric VARIABLE
+//! A,B,… BYTES,BYTES,… [ROUNDS]`, for instance `allgather 2 threads CORECAST_STREAM 0,1000000000 8388608`. The word
+//! `symmetric` stands for processes with symmetric buffers. The variable `RANKS_ARE` is the kind of ranks itself: `allgather 2
+//! any RANKS_ARE threads,processes,symmetric 1048576`.
 //!
 //! A size is the number of bytes that one rank brings. Each round runs one team after another, each with one of the
 //! settings. Ranks are pinned to the hardware threads in turn, and write their data before each operation. The
@@ -18,6 +20,8 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+/// The variable that stands for the kind of ranks.
+const KIND: &str = "RANKS_ARE";
 const PART: &str = "CORECAST_EXAMPLE_PART";
 
 fn plans(n: usize) -> Result<Plans, PlansError> {
@@ -54,10 +58,20 @@ fn once(
 }
 
 /// Nanoseconds of an operation on this rank: the lower quartile.
-fn time(member: &mut Member, operation: &str, bytes: usize) -> u128 {
+fn time(member: &mut Member, operation: &str, bytes: usize, symmetric: bool) -> u128 {
     pin(member.rank());
-    let mut mine = vec![1u64; bytes / 8];
-    let mut all = vec![1u64; bytes / 8 * member.size()];
+    let (mine, all) = (bytes / 8, bytes / 8 * member.size());
+    if symmetric {
+        let [mut mine, mut all] = [mine, all].map(|len| member.alloc(len).unwrap());
+        return time_with(member, operation, &mut mine, &mut all);
+    }
+    time_with(member, operation, &mut vec![0; mine], &mut vec![0; all])
+}
+
+fn time_with(member: &mut Member, operation: &str, mine: &mut [u64], all: &mut [u64]) -> u128 {
+    let bytes = size_of_val(mine);
+    mine.fill(1);
+    all.fill(1);
     let times = if bytes < 1 << 22 { 60 } else { 8 };
     let mut taken: Vec<u128> = (0..times)
         .map(|_| {
@@ -66,7 +80,7 @@ fn time(member: &mut Member, operation: &str, bytes: usize) -> u128 {
                 .for_each(|word| *word = word.wrapping_add(1));
             member.barrier().unwrap();
             let begin = Instant::now();
-            once(member, operation, &mut mine, &mut all).unwrap();
+            once(member, operation, mine, all).unwrap();
             member.barrier().unwrap();
             begin.elapsed().as_nanos()
         })
@@ -78,12 +92,13 @@ fn time(member: &mut Member, operation: &str, bytes: usize) -> u128 {
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [operation, ranks, kind, variable, settings, sizes, rest @ ..] = &words[..] else {
-        panic!("OPERATION RANKS threads|processes VARIABLE A,B,… BYTES,BYTES,… [ROUNDS]");
+        panic!("OPERATION RANKS threads|processes|symmetric VARIABLE A,B,… BYTES,BYTES,… [ROUNDS]");
     };
     let ranks: usize = ranks.parse().unwrap();
     if let Ok(part) = std::env::var(PART) {
         let (name, bytes) = part.split_once(' ').unwrap();
-        let team = match &kind[..] {
+        let kind = &std::env::var(KIND).unwrap_or_else(|_| kind.clone())[..];
+        let team = match kind {
             "threads" => Team::new(plans(ranks).unwrap()).unwrap(),
             _ => {
                 let address = Address::Name(name.to_owned());
@@ -92,7 +107,12 @@ fn main() {
             }
         };
         let bytes = bytes.parse().unwrap();
-        let first = team.run(|member| (member.rank(), time(member, operation, bytes)));
+        let first = team.run(|member| {
+            (
+                member.rank(),
+                time(member, operation, bytes, kind == "symmetric"),
+            )
+        });
         if let Some((_, time)) = first.into_iter().find(|(rank, _)| *rank == 0) {
             println!("{time}");
         }
@@ -108,6 +128,7 @@ fn main() {
             let mut base = 0.0;
             for (index, setting) in settings.iter().enumerate() {
                 let name = format!("settings-{}-{round}-{index}", std::process::id());
+                let kind = if variable == KIND { setting } else { &kind[..] };
                 let processes = if kind == "threads" { 1 } else { ranks };
                 let start = || {
                     let mut command = Command::new(std::env::current_exe().unwrap());

@@ -100,7 +100,7 @@ impl Assembly {
         options: &Options,
         (address, round): (Option<Address>, Option<u64>),
     ) -> Result<Self, EnterError> {
-        let segment = Segment::attach(fd)?;
+        let segment = Segment::attach_with_spare(fd)?;
         let ours = shared_fence_kind();
         let (header, plans, options, fence) = SegmentHeader::read(&segment, size, options, ours)?;
         // Before anything is written there that others would wait for.

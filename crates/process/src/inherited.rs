@@ -33,7 +33,7 @@ impl Inherited {
     ///
     /// [`EnterError::Segment`], [`EnterError::SegmentHeader`].
     pub fn check(&self) -> Result<(), EnterError> {
-        let segment = Segment::attach(self.fd.as_fd())?;
+        let segment = Segment::attach_with_spare(self.fd.as_fd())?;
         Ok(SegmentHeader::check(&segment, self.size as usize)?)
     }
 }

@@ -8,7 +8,7 @@ use crate::message::Hello;
 use crate::rendezvous::enter;
 use crate::segment_header::SegmentHeader;
 use corecast_collectives::Plans;
-use corecast_team::team_memory::shared_bytes;
+use corecast_team::team_memory::{shared_bytes, spare_bytes};
 use corecast_team::{Options, Team};
 use corecast_wire::{Segment, shared_fence_kind};
 use std::error::Error;
@@ -108,7 +108,7 @@ impl ProcessGroup {
             options,
             oversubscribed,
         )?);
-        let (segment, fd) = Segment::shared(bytes)?;
+        let (segment, fd) = Segment::shared_with_spare(bytes, spare_bytes(plans.len(), options))?;
         SegmentHeader::write(&segment, plans, options, (shared_fence_kind(), round))?;
         Ok(fd)
     }

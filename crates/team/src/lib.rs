@@ -40,6 +40,8 @@ mod options;
 mod progress;
 mod record;
 mod recording;
+#[cfg(not(loom))]
+mod symmetric;
 mod team;
 pub mod team_memory;
 mod team_state;
@@ -50,6 +52,8 @@ pub use corecast_collectives::{
     Algorithms, BarrierPlan, ByLength, ByLengthError, Collective, Combine, Learned, Operator,
     Ordered, Parts, Plans, PlansError, RANGES_MAX,
 };
+#[cfg(not(loom))]
+pub use corecast_transfer::AllocError;
 pub use error::{JoinError, TeamError};
 pub use failure::{Failure, Loss, RankActivity, Site};
 pub use hardware::{Hardware, MemberLines, TeamLines};
@@ -58,6 +62,8 @@ pub use operation::Operation;
 pub use options::{DEPTH_MAX, Options};
 pub use progress::{Ended, Progress};
 pub use recording::{CallKind, CallSums, Recording, SiteCalls};
+#[cfg(not(loom))]
+pub use symmetric::SymmetricBuffer;
 pub use team::{Kept, OwnPart, Team};
 pub use team_memory::TeamMemory;
 pub use team_state::TeamState;

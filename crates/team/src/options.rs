@@ -14,6 +14,9 @@ pub const DEPTH_MAX: usize = 1 << 16;
 /// Lines near each rank by default: 64 KiB, beside at least 2 MiB that a rank of a team of processes has of bounce buffers.
 const LINES: usize = 512;
 
+/// Bytes set aside for the symmetric buffers of a rank by default, which are addresses and no memory.
+const SYMMETRIC_BYTES: usize = 1 << 30;
+
 /// The options of a team, besides its plans.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -55,6 +58,10 @@ pub struct Options {
     /// Lines of 128 bytes that a team of processes keeps near each rank for [`Team::lines`](crate::Team::lines), rounded up
     /// to 64 KiB. Each algorithm takes one for itself near each rank. Teams of threads take them when they are made.
     pub lines: usize,
+    /// Bytes of addresses that a team of processes sets aside for each rank, of which [`Member::alloc`](crate::Member::alloc)
+    /// makes buffers; 0 for none. They are rounded up to 64 KiB, and take no memory until then. The process that makes the
+    /// team decides.
+    pub symmetric: usize,
     /// The numbers of operations that count as begun when the team is made: of all, and of those in flight in each
     /// operation context. Sequence numbers go on from there. It is for tests of numbers that wrap around; all processes of
     /// a team give the same.
@@ -125,6 +132,7 @@ impl Default for Options {
             record: false,
             learn: false,
             lines: LINES,
+            symmetric: SYMMETRIC_BYTES,
             begun: [0; 2],
         }
     }

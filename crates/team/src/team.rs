@@ -8,9 +8,15 @@ use crate::operation::OpFingerprint;
 use crate::options::Options;
 use crate::progress::Progress;
 use crate::recording::Recording;
+#[cfg(not(loom))]
+use crate::symmetric::SymmetricBuffer;
 use crate::team_memory::TeamMemory;
 use crate::transfer_path::{TransferPath, TransferPaths};
+#[cfg(not(loom))]
+use bytemuck::Pod;
 use corecast_collectives::Plans;
+#[cfg(not(loom))]
+use corecast_transfer::AllocError;
 use corecast_wire::cache_lines::LineSet;
 use corecast_wire::op_history::Presence;
 use corecast_wire::sync::{Mutex, MutexGuard};
@@ -177,6 +183,39 @@ impl Team {
         let (given, size) = (lines.ranks(), self.size());
         assert_eq!(given, size, "lines for {given} ranks in a team of {size}");
         self.team_memory.lines(lines)
+    }
+
+    /// A [symmetric buffer](SymmetricBuffer) of `len` zeroed elements that belongs to a rank of this process; see
+    /// [`Member::alloc`](crate::Member::alloc).
+    ///
+    /// # Errors
+    ///
+    /// [`AllocError`].
+    ///
+    /// # Panics
+    ///
+    /// If the rank is not one of this process.
+    ///
+    /// # Cost
+    ///
+    /// A lock, a system call, and the clearing of the pages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// let buffer = team.alloc::<f32>(1, 1000)?;
+    /// assert_eq!(buffer[..], [0.0; 1000]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(not(loom))]
+    pub fn alloc<T: Pod>(&self, rank: usize, len: usize) -> Result<SymmetricBuffer<T>, AllocError> {
+        let is_ours = self.team_memory.is_owned(rank);
+        assert!(is_ours, "rank {rank} is none of this process");
+        self.team_memory.alloc(rank, len)
     }
 
     /// Joins as `rank` and returns its member. Each rank can be joined once.

@@ -6,8 +6,10 @@
 mod contexts;
 mod line_memory;
 mod sizes;
+#[cfg(not(loom))]
+mod symmetric;
 
-pub use sizes::shared_bytes;
+pub use sizes::{shared_bytes, spare_bytes};
 
 use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
@@ -35,6 +37,12 @@ use corecast_wire::{
 use line_memory::LineMemory;
 use sizes::{MemoryKind, MemorySizes, check_numbers, rank_segments};
 use std::sync::{Arc, OnceLock, PoisonError};
+#[cfg(not(loom))]
+use {
+    crate::symmetric::SymmetricBuffer,
+    bytemuck::Pod,
+    corecast_transfer::{AllocError, SymmetricMemory},
+};
 
 /// A team without its members.
 #[derive(Debug)]
@@ -68,6 +76,9 @@ pub struct TeamMemory {
     /// [`Options::learn`].
     learn: bool,
     line_memory: LineMemory,
+    /// The symmetric memory of each rank; none in a team of threads.
+    #[cfg(not(loom))]
+    symmetric: Vec<SymmetricMemory>,
 }
 
 /// The line of a rank's operation history, which goes on after operation number `begun`.
@@ -151,6 +162,8 @@ impl TeamMemory {
         let nodes: Vec<Option<u32>> = (0..n)
             .map(|rank| node(rank).filter(|_| owned[rank]))
             .collect();
+        #[cfg(not(loom))]
+        let symmetric = symmetric::symmetric_memory(&memory, &sizes)?;
         let rank_segments = rank_segments(&memory, &nodes, &sizes, 0)?;
         let placement = rank_segments
             .iter()
@@ -207,6 +220,8 @@ impl TeamMemory {
             recording: recording.map(Arc::new),
             learn: options.learn,
             line_memory: LineMemory::default(),
+            #[cfg(not(loom))]
+            symmetric,
         };
         let first = team_memory.context(0, &rank_segments)?;
         *team_memory.waiting() = vec![first];
@@ -282,6 +297,19 @@ impl TeamMemory {
             .line_memory
             .near(&self.memory, &self.nodes, &self.sizes, &bytes)?;
         Ok(TeamLines::new(set, &self.state, &near)?)
+    }
+
+    /// A symmetric buffer of a rank of this process.
+    #[cfg(not(loom))]
+    pub(crate) fn alloc<T: Pod>(
+        &self,
+        rank: usize,
+        len: usize,
+    ) -> Result<SymmetricBuffer<T>, AllocError> {
+        match (&self.memory, self.symmetric.get(rank)) {
+            (MemoryKind::Shared(..), None) => Err(AllocError::None),
+            (_, memory) => SymmetricBuffer::new(memory, len),
+        }
     }
 
     pub(crate) fn placement(&self, rank: usize) -> &Placement {

@@ -1,6 +1,6 @@
 //! Bounce buffers: memory that other processes see. Data that are lent to them are copied there first.
 
-use crate::descriptor::{DESCRIPTORS, DescriptorFields};
+use crate::descriptor::{DESCRIPTORS, DescriptorFields, Way};
 use corecast_wire::sync::{AtomicU32, Ordering};
 use corecast_wire::{LineSlice, Lines, Segment, SegmentError};
 use std::cell::UnsafeCell;
@@ -25,6 +25,8 @@ unsafe impl Lines for BounceLine {}
 #[derive(Clone, Debug)]
 pub struct BounceMemory {
     lines: LineSlice<BounceLine>,
+    /// The rank's symmetric memory, if it has any.
+    symmetric: Option<LineSlice<BounceLine>>,
     /// 1 once an endpoint of this process owns the memory.
     owned: Arc<AtomicU32>,
 }
@@ -38,7 +40,32 @@ impl BounceMemory {
     pub fn new(segment: &Arc<Segment>, bytes: usize) -> Result<Self, SegmentError> {
         let lines = segment.lines(bytes / size_of::<BounceLine>())?;
         let owned = Arc::new(AtomicU32::new(0));
-        Ok(Self { lines, owned })
+        Ok(Self {
+            lines,
+            symmetric: None,
+            owned,
+        })
+    }
+
+    /// Says that `bytes` of the shared segment `of`, from `offset` on, are the rank's symmetric memory. All ranks have it
+    /// mapped, so what is lent of it is read where it lies.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Outside`], [`SegmentError::Misaligned`].
+    #[cfg(not(loom))]
+    pub fn with_symmetric(
+        mut self,
+        of: &Arc<Segment>,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Self, SegmentError> {
+        self.symmetric = Some(of.at(offset, bytes / LINE)?);
+        Ok(self)
+    }
+
+    pub(crate) fn symmetric(&self) -> Option<LineSlice<BounceLine>> {
+        self.symmetric.clone()
     }
 
     /// The segment in which the memory lies.
@@ -215,15 +242,15 @@ impl BounceBuffer {
     }
 }
 
-/// The bytes of another rank's bounce buffer that a descriptor names. Returns `None` for a descriptor of a kernel
-/// copy, and for one that only a corrupt process makes: with a start that is no multiple of a line, with bytes
+/// The bytes of another rank's bounce buffer that a descriptor names. Returns `None` for a descriptor of bytes that lie
+/// elsewhere, and for one that only a corrupt process makes: with a start that is no multiple of a line, with bytes
 /// outside of the bounce buffer, with more bytes than are left, or with none while some are left.
 ///
 /// The bytes are a pointer, because their owner is another process, which can write them at any time: a reference
 /// would promise that nobody does.
 pub(crate) fn read(theirs: &LineSlice<BounceLine>, said: &DescriptorFields) -> Option<*const [u8]> {
     let end = said.start.checked_add(said.len)?;
-    let sane = !said.kernel_copy
+    let sane = said.way == Way::InPlace
         && said.start.is_multiple_of(LINE as u64)
         && end <= (theirs.len() * LINE) as u64
         && said.len <= said.left

@@ -48,7 +48,7 @@ pub(crate) struct Descriptor {
     len: AtomicU64,
     left: AtomicU64,
     tag: AtomicU32,
-    kernel_copy: AtomicU32,
+    way: AtomicU32,
 }
 
 // SAFETY: atomic integers: zero is their default, any bit pattern is valid, no Drop.
@@ -83,7 +83,7 @@ unsafe impl Lines for Reading {}
 /// The contents of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DescriptorFields {
-    /// An address in this process, or an offset in the lender's bounce buffer.
+    /// An address, or an offset in memory of the lender; `way` says which.
     pub start: u64,
     /// Bytes that this descriptor names.
     pub len: u64,
@@ -91,8 +91,31 @@ pub struct DescriptorFields {
     pub left: u64,
     /// The lender's tag.
     pub tag: u32,
-    /// Whether the lender is another process and `start` an address there.
-    pub kernel_copy: bool,
+    /// How the borrower gets at the bytes.
+    pub way: Way,
+}
+
+/// How a borrower gets at the bytes that a descriptor names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It reads them at an address of this process, or at an offset in the lender's bounce buffer.
+    InPlace,
+    /// It has the kernel copy them from an address of the lender's process.
+    KernelCopy,
+    /// It copies them from an offset in the lender's symmetric memory, which it has mapped.
+    Symmetric,
+}
+
+impl Way {
+    /// The way that another process may have written. Any other number is that of a corrupt process: whatever it names
+    /// is checked against the length of its symmetric memory.
+    fn of(number: u32) -> Self {
+        match number {
+            0 => Self::InPlace,
+            1 => Self::KernelCopy,
+            _ => Self::Symmetric,
+        }
+    }
 }
 
 /// The lender's end of one direction.
@@ -171,9 +194,7 @@ impl Lender {
         descriptor.len.store(said.len, Ordering::Relaxed);
         descriptor.left.store(said.left, Ordering::Relaxed);
         descriptor.tag.store(said.tag, Ordering::Relaxed);
-        descriptor
-            .kernel_copy
-            .store(u32::from(said.kernel_copy), Ordering::Relaxed);
+        descriptor.way.store(said.way as u32, Ordering::Relaxed);
         // Release: synchronises with the Acquire in `Borrower::look`: the data come before it.
         descriptor.number.store(self.made, order::descriptor());
     }
@@ -198,7 +219,7 @@ impl Lender {
     /// Takes all standing descriptors back from another process, without waiting for it. The borrower may read on,
     /// but checks afterwards whether the descriptor stood ([`Borrower::stands`], Invariant 3).
     #[cold]
-    pub fn revoke_by_kernel(&self) {
+    pub fn revoke_direct(&self) {
         if !mutated!(NoStrike) {
             self.strike(1);
         }
@@ -283,7 +304,7 @@ impl Borrower {
             len: descriptor.len.load(Ordering::Relaxed),
             left: descriptor.left.load(Ordering::Relaxed),
             tag: descriptor.tag.load(Ordering::Relaxed),
-            kernel_copy: descriptor.kernel_copy.load(Ordering::Relaxed) != 0,
+            way: Way::of(descriptor.way.load(Ordering::Relaxed)),
         })
     }
 
@@ -319,7 +340,7 @@ impl Borrower {
     /// Whether the next descriptor, which another process made, has stood until now. If so, the bytes that were read
     /// are those that were lent (Invariant 3).
     pub fn stands(&self) -> bool {
-        // The data were read before. Partner: the fence in `Lender::revoke_by_kernel`.
+        // The data were read before. Partner: the fence in `Lender::revoke_direct`.
         fence::full(mutated!(LookUnfenced));
         // Relaxed: ordered by the fence; `look` has acquired what this descriptor says.
         let number = self.next().number.load(Ordering::Relaxed);

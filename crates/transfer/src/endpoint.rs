@@ -2,15 +2,15 @@
 
 use crate::bounce_buffer::{self, BounceBuffer, BounceMemory};
 use crate::cma::Process;
-use crate::descriptor::DESCRIPTORS;
+use crate::descriptor::{DESCRIPTORS, DescriptorFields, Way};
 use crate::eager_buffer::EagerBuffer;
 use crate::link::{Link, Outside, Piece};
 use crate::pipelined::PipelinedCopy;
 use crate::unfetched::Unfetched;
 use crate::window::Window;
-use corecast_wire::FenceKind;
 #[cfg(not(loom))]
 use corecast_wire::fork::{ForkDetector, forked_since};
+use corecast_wire::{FenceKind, stream};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -64,6 +64,8 @@ pub struct Endpoint {
     shape: (usize, usize),
     /// Loans of so many bytes or more go by kernel copy to processes that can read this one's memory.
     kernel_copy_from: usize,
+    /// The addresses of this rank's symmetric memory.
+    symmetric: Range<usize>,
     /// Tells whether this is a copy in a forked process.
     #[cfg(not(loom))]
     fork_detector: ForkDetector,
@@ -91,6 +93,7 @@ impl Endpoint {
             fence,
             shape: (1, 0),
             kernel_copy_from: usize::MAX,
+            symmetric: 0..0,
             #[cfg(not(loom))]
             fork_detector: ForkDetector::now(),
         }
@@ -123,8 +126,8 @@ impl Endpoint {
         std::mem::replace(&mut self.shape, shape)
     }
 
-    /// Gives the endpoint its bounce buffer for links between processes, with the size of a chunk in bytes, and
-    /// reserves room for as many loans as its links can have. No later call allocates.
+    /// Gives the endpoint its bounce buffer for links between processes, with the size of a chunk in bytes, and its
+    /// symmetric memory if it has any, and reserves room for as many loans as its links can have. No later call allocates.
     ///
     /// With at least two chunks for each link to another process, the lender copies while the borrower reads.
     ///
@@ -138,6 +141,10 @@ impl Endpoint {
         self.pipelined.reserve(loans);
         let others = self.links.iter().filter(|link| link.theirs.is_some());
         let counts = (self.links.len(), others.count());
+        if let Some(symmetric) = bounce_buffer.and_then(|(memory, _)| memory.symmetric()) {
+            let start = symmetric.as_ptr().addr();
+            self.symmetric = start..start + size_of_val(&*symmetric);
+        }
         self.bounce_buffer =
             bounce_buffer.map(|(memory, chunk)| BounceBuffer::new(memory.own(), chunk, counts));
     }
@@ -219,7 +226,8 @@ impl Endpoint {
     }
 
     /// Lends a part of `window` to the peers behind `links`: by address at once; between processes
-    /// the loan waits for its turn in the bounce buffer, and [`advance`](Self::advance) goes on with it.
+    /// the loan waits for its turn, and [`advance`](Self::advance) goes on with it. There it is read where it lies if it is
+    /// in this rank's symmetric memory, or by kernel copy, and else goes through the bounce buffer.
     ///
     /// # Panics
     ///
@@ -243,6 +251,7 @@ impl Endpoint {
             return;
         }
         let mut pipelined: Option<PipelinedCopy> = None;
+        let symmetric = self.symmetric_offset(&addresses);
         for &number in links {
             assert!(self.has_room(number), "link {number} takes no more loans");
             if self.links[number].theirs.is_none() {
@@ -250,9 +259,10 @@ impl Endpoint {
                 continue;
             }
             self.links[number].pipelined += 1;
-            if addresses.len() >= self.kernel_copy_from && self.links[number].lender.is_read() {
-                let loan =
-                    PipelinedCopy::kernel_copy(addresses.clone(), window.element_size, tag, number);
+            let by_kernel = addresses.len() >= self.kernel_copy_from;
+            if symmetric.is_some() || by_kernel && self.links[number].lender.is_read() {
+                let (size, addresses) = (window.element_size, addresses.clone());
+                let loan = PipelinedCopy::direct(addresses, symmetric, size, tag, number);
                 self.pipelined.extend(pipelined.take());
                 self.pipelined.push(loan);
                 continue;
@@ -268,6 +278,14 @@ impl Endpoint {
         }
         self.pipelined.extend(pipelined);
         self.advance();
+    }
+
+    /// The offset of addresses in this rank's symmetric memory, if all of them lie there.
+    fn symmetric_offset(&self, addresses: &Range<usize>) -> Option<u64> {
+        let inside = !addresses.is_empty()
+            && self.symmetric.start <= addresses.start
+            && addresses.end <= self.symmetric.end;
+        inside.then(|| (addresses.start - self.symmetric.start) as u64)
     }
 
     fn lend_address(&mut self, number: usize, tag: u32, addresses: Range<usize>) {
@@ -314,15 +332,15 @@ impl Endpoint {
         });
     }
 
-    /// Whether a loan has still to be copied to the bounce buffer, or was not returned by a peer that reads it by
-    /// kernel copy.
+    /// Whether a loan has still to be copied to the bounce buffer, or was not returned by a peer that reads it where it
+    /// lies.
     #[inline]
     pub fn is_staging(&self) -> bool {
         !self.pipelined.is_empty()
     }
 
-    /// Whether a loan to the peer behind `link` has still to be copied, or was not returned by it where it reads by kernel
-    /// copy. Until then the peer has ended no operation that takes the loan. No loan goes to a link that there is not.
+    /// Whether a loan to the peer behind `link` has still to be copied, or was not returned by it where it reads it in
+    /// its place. Until then the peer has ended no operation that takes the loan. No loan goes to a link that there is not.
     #[inline]
     pub fn is_staging_for(&self, link: usize) -> bool {
         let link = self.links.get(link);
@@ -431,15 +449,18 @@ impl Endpoint {
         }))
     }
 
-    /// Whether the next loan of the peer behind `link` is there and goes by kernel copy. The caller then calls
-    /// [`fetch`](Self::fetch) and [`give_back`](Self::give_back) instead of [`borrow`](Self::borrow).
-    pub fn is_by_kernel(&mut self, link: usize) -> bool {
+    /// Whether the next loan of the peer behind `link` is there and read where it lies in another process: by kernel copy
+    /// or in symmetric memory. The caller then calls [`fetch`](Self::fetch) and [`give_back`](Self::give_back) instead of
+    /// [`borrow`](Self::borrow).
+    pub fn is_direct(&mut self, link: usize) -> bool {
         let link = &mut self.links[link];
-        link.theirs.is_some() && link.look().is_some_and(|said| said.kernel_copy)
+        let is_direct = |said: DescriptorFields| said.way != Way::InPlace;
+        link.theirs.is_some() && link.look().is_some_and(is_direct)
     }
 
-    /// Copies the bytes from offset `at` on of the next loan of the peer behind `link`, which goes [by kernel
-    /// copy](Self::is_by_kernel), to `into`.
+    /// Copies the bytes from offset `at` on of the next loan of the peer behind `link`, which is read [where it
+    /// lies](Self::is_direct), to `into`, a part of a result of `all` bytes: a very long result goes past the caches, see
+    /// [`stream`].
     ///
     /// # Errors
     ///
@@ -447,17 +468,41 @@ impl Endpoint {
     ///
     /// # Cost
     ///
-    /// Two system calls, and some 100 ns for each page.
-    pub fn fetch(&mut self, link: usize, at: usize, into: &mut [u8]) -> Result<(), Unfetched> {
+    /// The copy; by the kernel two system calls as well, and some 100 ns for each page.
+    pub fn fetch(
+        &mut self,
+        link: usize,
+        at: usize,
+        into: &mut [u8],
+        all: usize,
+    ) -> Result<(), Unfetched> {
         let link = &mut self.links[link];
-        let (Some(said), Some(process)) = (link.look(), &link.kernel_copy) else {
-            return Err(Unfetched::Outside);
-        };
+        let said = link.look().ok_or(Unfetched::Outside)?;
         let end = (at as u64).checked_add(into.len() as u64);
-        if !said.kernel_copy || said.len != said.left || end.is_none_or(|end| end > said.len) {
+        if said.len != said.left || end.is_none_or(|end| end > said.len) {
             return Err(Unfetched::Outside);
         }
-        let read = process.read(said.start.wrapping_add(at as u64), into);
+        let read = match (said.way, &link.kernel_copy, &link.symmetric) {
+            (Way::KernelCopy, Some(process), _) => {
+                process.read(said.start.wrapping_add(at as u64), into)
+            }
+            (Way::Symmetric, _, Some(theirs)) => {
+                let bytes = size_of_val(&**theirs) as u64;
+                let from = said.start.checked_add(at as u64);
+                let is_there = |from: &u64| {
+                    let end = from.checked_add(into.len() as u64);
+                    end.is_some_and(|end| end <= bytes)
+                };
+                let from = from.filter(is_there).ok_or(Unfetched::Outside)?;
+                let from = theirs.as_ptr().cast::<u8>().wrapping_add(from as usize);
+                // SAFETY: within the peer's symmetric memory, as was just checked, whose segment the link keeps mapped.
+                // Its rank writes there only once it has struck the descriptor out, and what was copied is not believed
+                // then. `into` is not there: no rank has a reference to another one's symmetric memory.
+                unsafe { stream::copy_raw(into, from, all) };
+                Ok(())
+            }
+            _ => return Err(Unfetched::Outside),
+        };
         if !link.borrower.stands() {
             link.seen = None;
             return Err(Unfetched::Revoked);
@@ -465,7 +510,7 @@ impl Endpoint {
         read
     }
 
-    /// Returns the next loan of the peer behind `link`, which went by kernel copy.
+    /// Returns the next loan of the peer behind `link`, which was read where it lies.
     pub fn give_back(&mut self, link: usize) {
         self.links[link].give_back(self.fence);
     }
@@ -497,7 +542,7 @@ impl Endpoint {
             for link in loan.links() {
                 self.links[link].pipelined -= 1;
                 if loan.is_reading() {
-                    self.links[link].lender.revoke_by_kernel();
+                    self.links[link].lender.revoke_direct();
                 }
             }
         }
@@ -524,7 +569,7 @@ impl Drop for Endpoint {
         }
         for loan in self.pipelined.iter().filter(|loan| loan.is_reading()) {
             loan.links()
-                .for_each(|link| self.links[link].lender.revoke_by_kernel());
+                .for_each(|link| self.links[link].lender.revoke_direct());
         }
     }
 }

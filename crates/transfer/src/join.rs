@@ -39,13 +39,16 @@ pub type End<'a> = (
 pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentError> {
     let (a_endpoint, a_token, (a_parker, a_memory)) = a;
     let (b_endpoint, b_token, (b_parker, b_memory)) = b;
-    let [a_out, b_out] = match memory {
+    let ([a_out, b_out], [a_symmetric, b_symmetric]) = match memory {
         Memory::Address => {
             let kept = a_memory.keep_for_addresses() && b_memory.keep_for_addresses();
             assert!(kept, "addresses in memory that others write");
-            [None, None]
+            ([None, None], [None, None])
         }
-        Memory::BounceBuffers(both) => both.map(|memory| Some(memory.lines())),
+        Memory::BounceBuffers(both) => (
+            both.map(|memory| Some(memory.lines())),
+            both.map(BounceMemory::symmetric),
+        ),
     };
     // The lines that a thread polls lie in its own memory.
     let to_b: LineSlice<Descriptor> = b_memory.lines(DESCRIPTORS)?;
@@ -63,6 +66,7 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         descriptor_token: b_token,
         ack_token: b_token + 1,
         theirs: b_out,
+        symmetric: b_symmetric,
         kernel_copy: None,
         seen: None,
         pipelined: 0,
@@ -75,6 +79,7 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         descriptor_token: a_token,
         ack_token: a_token + 1,
         theirs: a_out,
+        symmetric: a_symmetric,
         kernel_copy: None,
         seen: None,
         pipelined: 0,

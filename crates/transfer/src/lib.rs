@@ -4,7 +4,8 @@
 //! a part of its buffer in one line (a descriptor), the borrower reads it in place, once, at the speed of
 //! the memory, and returns the descriptor. Between threads of one process a descriptor names an address.
 //! Between processes it names bytes of the lender's *bounce buffer*, a part of the team's segment to which
-//! they are copied first, chunk by chunk, while the borrower reads the chunks before.
+//! they are copied first, chunk by chunk, while the borrower reads the chunks before. What lies in *symmetric
+//! memory*, another part of the segment, is read in place there too.
 //!
 //! The protocol of a single descriptor and its invariants are in `descriptor.rs`; its models are in `tests/loom.rs`.
 //!
@@ -13,6 +14,7 @@
 //! | `descriptor.rs` | the lines by which a descriptor is sent, acknowledged and revoked |
 //! | `bounce_buffer.rs`, `eager_buffer.rs` | memory to which lent data are copied: for other processes, and for threads of this one |
 //! | `cma.rs` | memory of another process, read by the kernel (`process_vm_readv`) |
+//! | `symmetric.rs` | buffers that all processes of a team have mapped |
 //! | `link.rs`, `join.rs` | the two ends between a pair of ranks; the pieces of a loan, as a borrower reads them |
 //! | `pipelined.rs` | loans that wait until the bounce buffer has room |
 //! | `window.rs`, `scope.rs` | buffers of which parts can be lent, and for how long |
@@ -38,6 +40,8 @@ mod join;
 mod link;
 mod pipelined;
 mod scope;
+#[cfg(not(loom))]
+mod symmetric;
 mod unfetched;
 mod window;
 
@@ -47,5 +51,7 @@ pub use endpoint::Endpoint;
 pub use join::{End, Memory, join};
 pub use link::{Outside, Piece, link_bytes};
 pub use scope::{HasEndpoint, scope, scope_to_read};
+#[cfg(not(loom))]
+pub use symmetric::{AllocError, SymmetricBytes, SymmetricMemory};
 pub use unfetched::Unfetched;
 pub use window::Window;

@@ -3,7 +3,7 @@
 use crate::bounce_buffer::BounceLine;
 use crate::cma::Process;
 use crate::descriptor::{
-    Acks, Borrower as In, DESCRIPTORS, Descriptor, DescriptorFields, Lender as Out, Reading,
+    Acks, Borrower as In, DESCRIPTORS, Descriptor, DescriptorFields, Lender as Out, Reading, Way,
 };
 use corecast_wire::fence::FenceKind;
 use corecast_wire::{Line, LineRef, LineSlice, Parker, Segment, stream};
@@ -23,6 +23,8 @@ pub(crate) struct Link {
     pub(crate) ack_token: u32,
     /// The peer's bounce buffer; `None` where addresses are lent.
     pub(crate) theirs: Option<LineSlice<BounceLine>>,
+    /// The peer's symmetric memory, if it is another process's and has any.
+    pub(crate) symmetric: Option<LineSlice<BounceLine>>,
     /// The peer's process, where this one can read its memory.
     pub(crate) kernel_copy: Option<Arc<Process>>,
     /// A copy of the peer's next descriptor, once it was looked at, so that another process cannot
@@ -52,7 +54,7 @@ impl Link {
             len,
             left: len,
             tag,
-            kernel_copy: false,
+            way: Way::InPlace,
         });
         self.peer.wake_for(self.descriptor_token, fence);
         self.lender.made()

@@ -1,8 +1,8 @@
-//! Loans between processes: those that wait for room in the bounce buffer, and those that go by kernel
-//! copy.
+//! Loans between processes: those that wait for room in the bounce buffer, and those that their borrower reads where they
+//! lie, by kernel copy or in symmetric memory.
 
 use crate::bounce_buffer::BounceBuffer;
-use crate::descriptor::DescriptorFields;
+use crate::descriptor::{DescriptorFields, Way};
 use crate::link::Link;
 use corecast_wire::FenceKind;
 use corecast_wire::sync::mutated;
@@ -27,10 +27,11 @@ pub(crate) struct PipelinedCopy {
 enum Means {
     /// It goes through the bounce buffer, chunk by chunk.
     Chunks,
-    /// It goes by kernel copy to its only peer, once that holds nothing else.
-    KernelCopy,
-    /// The peer may read it by kernel copy, by the descriptor with this number.
-    Reading(u64),
+    /// Its only peer reads it where it lies, once that holds nothing else: by kernel copy, or in symmetric memory from
+    /// this offset on.
+    Direct(Option<u64>),
+    /// The peer may read it so, by the descriptor with this number.
+    Reading(u64, Way),
 }
 
 impl PipelinedCopy {
@@ -45,22 +46,24 @@ impl PipelinedCopy {
         }
     }
 
-    /// A loan to one peer, which reads it by kernel copy.
-    pub(crate) fn kernel_copy(
+    /// A loan to one peer, which reads it where it lies: by kernel copy, or from offset `symmetric` of the lender's
+    /// symmetric memory on.
+    pub(crate) fn direct(
         addresses: Range<usize>,
+        symmetric: Option<u64>,
         element_size: usize,
         tag: u32,
         link: usize,
     ) -> Self {
         let mut pipelined = Self::new(addresses, element_size, tag);
         pipelined.add(link);
-        pipelined.means = Means::KernelCopy;
+        pipelined.means = Means::Direct(symmetric);
         pipelined
     }
 
-    /// Whether the peer may be reading by kernel copy.
+    /// Whether the peer may be reading the bytes where they lie.
     pub(crate) fn is_reading(&self) -> bool {
-        matches!(self.means, Means::Reading(_))
+        matches!(self.means, Means::Reading(..))
     }
 
     /// Whether the peer behind `link` can be added.
@@ -79,9 +82,8 @@ impl PipelinedCopy {
         self.links[..self.count].iter().map(|&link| link as usize)
     }
 
-    /// Copies as many chunks as there is room for and makes descriptors for them, or goes on with a
-    /// kernel copy. Returns whether the loan is done: all chunks were copied, or the peer has returned
-    /// the kernel copy.
+    /// Copies as many chunks as there is room for and makes descriptors for them, or goes on with a loan that is read
+    /// where it lies. Returns whether the loan is done: all chunks were copied, or the peer has returned it.
     pub(crate) fn go(
         &mut self,
         bounce_buffer: &mut BounceBuffer,
@@ -90,34 +92,38 @@ impl PipelinedCopy {
     ) -> bool {
         match self.means {
             Means::Chunks => {}
-            Means::KernelCopy => {
+            Means::Direct(symmetric) => {
                 let number = self.links[0] as usize;
                 if !bounce_buffer.is_idle(number) {
                     return false;
                 }
                 let (link, len) = (&mut links[number], self.addresses.len() as u64);
+                let (start, way) = match symmetric {
+                    Some(offset) => (offset, Way::Symmetric),
+                    None => (self.addresses.start as u64, Way::KernelCopy),
+                };
                 // The kernel may have refused the peer since, which its last return tells.
-                if link.lender.is_read() || mutated!(ExposedAgain) {
+                if way == Way::Symmetric || link.lender.is_read() || mutated!(ExposedAgain) {
                     link.lender.offer(DescriptorFields {
-                        start: self.addresses.start as u64,
+                        start,
                         len,
                         left: len,
                         tag: self.tag,
-                        kernel_copy: true,
+                        way,
                     });
                     link.peer.wake_for(link.descriptor_token, fence);
                     bounce_buffer.pass(number, link.lender.made());
-                    self.means = Means::Reading(link.lender.made());
+                    self.means = Means::Reading(link.lender.made(), way);
                     return false;
                 }
                 self.means = Means::Chunks;
             }
-            Means::Reading(descriptor) => {
+            Means::Reading(descriptor, way) => {
                 let lender = &links[self.links[0] as usize].lender;
                 if lender.returned() < descriptor {
                     return false;
                 }
-                let Some(done) = lender.refused() else {
+                let Some(done) = lender.refused().filter(|_| way == Way::KernelCopy) else {
                     return true;
                 };
                 // The rest goes through the bounce buffer. Another process wrote `done`, so it is limited
@@ -147,7 +153,7 @@ impl PipelinedCopy {
                     len: len as u64,
                     left: left as u64,
                     tag: self.tag,
-                    kernel_copy: false,
+                    way: Way::InPlace,
                 });
                 link.peer.wake_for(link.descriptor_token, fence);
                 bounce_buffer.hold(chunk, number, link.lender.made());

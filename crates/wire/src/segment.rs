@@ -7,7 +7,7 @@
 //! | --- | --- | --- | --- |
 //! | private | [`Segment::new`] | touched at once | [`Segment::lines`], handed out once, or [`Segment::at`] |
 //! | private, lazy | [`Segment::reserve`] | each page when it is first written | [`Segment::lines`] or [`Segment::at`] |
-//! | shared | [`Segment::shared`], [`Segment::attach`] | reserved at once, sealed | [`Segment::at`], by offsets that all processes agree on |
+//! | shared | [`Segment::shared`], [`Segment::attach`] | reserved at once but for a spare part, sealed | [`Segment::at`], by offsets that all processes agree on |
 
 #[cfg(not(loom))]
 mod carve;

@@ -93,10 +93,10 @@ fn take(endpoint: &mut Endpoint, u: &mut Unstructured) -> Result<()> {
     let Some((_, left)) = endpoint.peek(0) else {
         return Ok(());
     };
-    if endpoint.is_by_kernel(0) {
+    if endpoint.is_direct(0) {
         let mut into = Guarded::new(left.min(u.int_in_range(0..=3000)?));
         let at = [0, u.int_in_range(0..=3000)?, word(u)? as usize][u.choose_index(3)?];
-        match endpoint.fetch(0, at, into.data()) {
+        match endpoint.fetch(0, at, into.data(), 0) {
             Ok(()) => endpoint.give_back(0),
             Err(transfer::Unfetched::Refused) => endpoint.refuse(0, word(u)? as usize),
             Err(_) => {}

@@ -3,11 +3,14 @@
 #define CORECAST_MEMBER_HPP
 
 #include "flight.hpp"
+#include "symmetric.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -20,6 +23,16 @@ class member : public operations<member> {
   [[nodiscard]] std::size_t rank() const noexcept { return corecast_member_rank(handle_); }
   [[nodiscard]] std::size_t size() const noexcept { return corecast_member_size(handle_); }
   [[nodiscard]] corecast_member_t *handle() const noexcept { return handle_; }
+
+  // Zeroed elements that operations lend without a copy to other processes: see corecast_alloc.
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  [[nodiscard]] symmetric_buffer<T> alloc(std::size_t count) {
+    if (count > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
+    void *memory = nullptr;
+    detail::check(corecast_alloc(handle_, count * sizeof(T), &memory));
+    return symmetric_buffer<T>(static_cast<T *>(memory), count);
+  }
 
   // broadcast of one value: returns root's.
   template <class T>

@@ -143,6 +143,8 @@ class builder {
   builder &pin(bool pin) { return tell(corecast_builder_pin, pin); }
   // Whether the team learns while it runs which algorithms are fastest.
   builder &learn(bool learn) { return tell(corecast_builder_learn, learn); }
+  // Bytes of addresses for the buffers that member::alloc makes for each rank.
+  builder &symmetric(std::size_t bytes) { return tell(corecast_builder_symmetric, bytes); }
   builder &wait(const std::string &word) { return tell(corecast_builder_wait, word.c_str()); }
   builder &policy(std::uint32_t spin_ns, std::uint32_t yield_ns, bool park) {
     return tell(corecast_builder_policy, spin_ns, yield_ns, park);

@@ -47,6 +47,7 @@ const HEADERS: &[(&str, &str)] = headers![
     "corecast/operations.hpp",
     "corecast/operators.hpp",
     "corecast/queue.hpp",
+    "corecast/symmetric.hpp",
     "corecast/team.hpp",
 ];
 

@@ -34,6 +34,33 @@ static void body(corecast_member_t *member, void *context) {
   free(data);
 }
 
+/* Buffers that all processes see. */
+static void symmetric(corecast_member_t *member, void *context) {
+  size_t rank = corecast_member_rank(member);
+  void *memory = NULL;
+  OK(corecast_alloc(member, COUNT * sizeof(uint64_t), &memory));
+  uint64_t *data = memory;
+  for (size_t i = 0; i < COUNT; i++) {
+    CHECK(data[i] == 0);
+    data[i] = value(rank, i);
+  }
+  OK(corecast_allreduce(member, data, COUNT, CORECAST_ELEMENT_U64, CORECAST_OPERATOR_SUM));
+  for (size_t i = 0; i < COUNT; i++)
+    CHECK(data[i] == value(0, i) + value(1, i) + value(2, i) + value(3, i));
+  OK(corecast_free(data));
+  CHECK(corecast_free(data) == CORECAST_STATUS_INVALID);
+  CHECK(strstr(corecast_error_message(), "none of corecast_alloc") != NULL);
+  OK(corecast_free(NULL));
+  CHECK(corecast_alloc(member, 1, NULL) == CORECAST_STATUS_INVALID);
+  CHECK(corecast_alloc(NULL, 1, &memory) == CORECAST_STATUS_INVALID);
+  CHECK(corecast_alloc(member, SIZE_MAX, &memory) == CORECAST_STATUS_FAILED);
+  CHECK(strstr(corecast_error_message(), "bytes of symmetric memory are wanted") != NULL);
+  /* No bytes have an address too. */
+  OK(corecast_alloc(member, 0, &memory));
+  OK(corecast_free(memory));
+  body(member, context);
+}
+
 /* Rank 3's process is killed while all wait for it. */
 static void killed(corecast_member_t *member, void *context) {
   (void)context;
@@ -98,7 +125,7 @@ static void together(const char *address, corecast_body_t what, bool dies) {
 int main(void) {
   char address[80];
   snprintf(address, sizeof address, "c-processes-%ld", (long)getpid());
-  together(address, body, false);
+  together(address, symmetric, false);
   strcat(address, "-killed");
   together(address, killed, true);
 

@@ -1,4 +1,5 @@
 // Owners, spans, templates and exceptions of the C++ header.
+#include <algorithm>
 #include <array>
 #include <corecast.hpp>
 #include <cstdio>
@@ -41,6 +42,12 @@ static void everything(corecast::member &member) {
   member.broadcast(1, particles);
   CHECK(particles[99].kind == 99 && particles[99].place[0] == 99.0f);
   CHECK(member.broadcast_value(2, rank) == 2);
+
+  auto buffer = member.alloc<particle>(100);
+  if (rank == 1) std::copy(particles.begin(), particles.end(), buffer.begin());
+  CHECK(buffer.size() == 100 && (rank == 1 || buffer[99].kind == 0));
+  member.broadcast(1, buffer.span());
+  CHECK(buffer[99].kind == 99 && buffer.data()[98].kind == 98);
 
   std::vector<int> all(size * 2);
   std::iota(all.begin(), all.end(), 0);

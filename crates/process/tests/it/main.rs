@@ -34,5 +34,6 @@ mod recorded;
 mod rendezvous;
 mod runs;
 mod survivors;
+mod symmetric;
 mod sync;
 mod wraps;

@@ -4,6 +4,7 @@ use super::case::{Step, What};
 use super::random::mixed;
 use corecast_team::{Failure, Member, Overlap, Request};
 use std::cell::Cell;
+use std::ops::DerefMut;
 use std::rc::Rc;
 
 /// What an injected panic says.
@@ -12,11 +13,26 @@ pub(crate) const INJECTED: &str = "an injected panic";
 /// An operator that may panic at one of its calls.
 type By = Box<dyn Fn(u64, u64) -> u64>;
 
+/// Elements that lie in symmetric memory, or anywhere.
+type Elements = Box<dyn DerefMut<Target = [u64]>>;
+
+fn elements(list: Vec<u64>, symmetric: Option<&Member>) -> Elements {
+    // Whoever is refused memory goes on with any.
+    let symmetric = symmetric.and_then(|member| member.alloc(list.len()).ok());
+    match symmetric {
+        Some(mut room) => {
+            room.copy_from_slice(&list);
+            Box::new(room)
+        }
+        None => Box::new(list),
+    }
+}
+
 pub(crate) struct Buffers {
     step: Step,
     me: usize,
-    send: Vec<u64>,
-    recv: Vec<u64>,
+    send: Elements,
+    recv: Elements,
     expected: Vec<u64>,
     operator: By,
 }
@@ -27,14 +43,14 @@ fn value(seed: u64, step: &Step, rank: usize, index: usize) -> u64 {
 }
 
 impl Buffers {
-    /// The part of rank `me` of `n`. `panics_at` counts down to the call at which the operator panics.
+    /// The part of a member, whose buffers lie in symmetric memory in one of four cases. `panics_at` counts down to the call at which the operator panics.
     pub(crate) fn new(
         seed: u64,
         step: Step,
-        (n, me): (usize, usize),
+        member: &Member,
         panics_at: Option<(u64, Rc<Cell<bool>>)>,
     ) -> Self {
-        let len = step.len;
+        let (n, me, len) = (member.size(), member.rank(), step.len);
         let of = |rank: usize, range: std::ops::Range<usize>| -> Vec<u64> {
             range.map(|index| value(seed, &step, rank, index)).collect()
         };
@@ -83,6 +99,7 @@ impl Buffers {
             }
             What::ReduceScatter => (of(me, 0..n * len), junk(len), sum(0..n, block(me))),
         };
+        let symmetric = mixed(&[seed, 3]).is_multiple_of(4).then_some(member);
         let left = Cell::new(panics_at.as_ref().map_or(u64::MAX, |(call, _)| *call));
         let operator = move |a: u64, b: u64| {
             if left.get() == 0
@@ -97,8 +114,8 @@ impl Buffers {
         Self {
             step,
             me,
-            send,
-            recv,
+            send: elements(send, symmetric),
+            recv: elements(recv, symmetric),
             expected,
             operator: Box::new(operator),
         }
@@ -106,7 +123,7 @@ impl Buffers {
 
     /// Whether the buffers hold what they must.
     pub(crate) fn are_right(&self) -> bool {
-        self.recv == self.expected
+        self.recv[..] == self.expected
     }
 
     pub(crate) fn block(&mut self, member: &mut Member) -> Result<(), Failure> {

@@ -275,7 +275,7 @@ impl Rank<'_> {
     }
 
     /// The buffers of an operation, and whether this rank catches a panic of its operator.
-    fn buffers(&self, called: &Step) -> (Buffers, bool) {
+    fn buffers(&self, called: &Step, member: &Member) -> (Buffers, bool) {
         let case = &self.stage.case;
         let panics = self.faults().find_map(|fault| match fault {
             Fault::OperatorPanic {
@@ -288,7 +288,7 @@ impl Rank<'_> {
         let at = panics
             .as_ref()
             .map(|(_, call, has)| (*call, Rc::clone(has)));
-        let buffers = Buffers::new(case.replay.seed, *called, (case.n, self.me), at);
+        let buffers = Buffers::new(case.replay.seed, *called, member, at);
         let caught = |fault| matches!(fault, Fault::OperatorPanic { caught: true, .. });
         let catches = panics.as_ref().is_some_and(|(fault, ..)| caught(*fault));
         let panics = panics.map(|(fault, _, has)| (fault, has));
@@ -323,7 +323,7 @@ impl Rank<'_> {
             let tried = self.catching(true, || member.broadcast(root, &mut [0u64]));
             assert!(tried.is_none(), "root {root} was accepted");
         }
-        let (mut buffers, catches) = self.buffers(&called);
+        let (mut buffers, catches) = self.buffers(&called, member);
         let result = self.catching(catches, || buffers.block(member));
         match result {
             None => Ok(()),
@@ -347,7 +347,7 @@ impl Rank<'_> {
             match self.instead(step, || cancels = true) {
                 Ok(None) => {}
                 Ok(Some(called)) => {
-                    let (buffers, catches) = self.buffers(&called);
+                    let (buffers, catches) = self.buffers(&called, member);
                     prepared.push(Prepared {
                         step: *step,
                         called,

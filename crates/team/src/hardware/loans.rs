@@ -33,6 +33,9 @@ pub(super) trait Sink {
     /// The number of bytes to read at a time.
     fn step(&self) -> usize;
 
+    /// The bytes of the result into which they are read.
+    fn all(&self) -> usize;
+
     /// Takes `piece`, which begins at `start` in the loan. Returns `false` if no correct peer lends such a
     /// piece.
     fn piece(&mut self, element: &mut Element, start: usize, piece: &Piece<'_>) -> bool;
@@ -55,6 +58,10 @@ pub(super) struct Consume<F> {
 impl<F: FnMut(usize, &[u8])> Sink for Consume<F> {
     fn step(&self) -> usize {
         (STEP_BYTES / self.element_size).max(1) * self.element_size
+    }
+
+    fn all(&self) -> usize {
+        0
     }
 
     /// Between threads the function reads the bytes in place. Another process could write them meanwhile, so its bytes
@@ -104,6 +111,10 @@ impl Sink for CopyInto<'_> {
         COPY_INTO_BYTES
     }
 
+    fn all(&self) -> usize {
+        self.all
+    }
+
     #[inline]
     fn piece(&mut self, _: &mut Element, start: usize, piece: &Piece<'_>) -> bool {
         let into = &mut self.into[start..start + piece.len()];
@@ -150,8 +161,8 @@ impl Hardware {
             if (tag, left) != (self.call.fingerprint.tag(), len - start) {
                 return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
             }
-            if self.endpoint.is_by_kernel(link) {
-                start += self.read_by_kernel((link, peer), (start, left), &mut sink)?;
+            if self.endpoint.is_direct(link) {
+                start += self.read_direct((link, peer), (start, left), &mut sink)?;
             } else {
                 let sane = match self.endpoint.borrow(link) {
                     Ok(Some(piece)) => {
@@ -200,10 +211,10 @@ impl Hardware {
         })
     }
 
-    /// Reads a loan from the memory of `peer`'s process. Returns the bytes read: less than `left` if the kernel
+    /// Reads a loan where it lies in `peer`'s process. Returns the bytes read: less than `left` if the kernel
     /// refused.
     #[cold]
-    fn read_by_kernel(
+    fn read_direct(
         &mut self,
         (link, peer): (usize, usize),
         (start, left): (usize, usize),
@@ -211,9 +222,9 @@ impl Hardware {
     ) -> Result<usize, Failure> {
         let mut done = 0;
         while done < left {
-            let len = sink.step().min(left - done);
+            let (len, all) = (sink.step().min(left - done), sink.all());
             let endpoint = &mut self.endpoint;
-            let read = |into: &mut [u8]| endpoint.fetch(link, done, into);
+            let read = |into: &mut [u8]| endpoint.fetch(link, done, into, all);
             match sink.read(&mut self.element, (start + done, len), read) {
                 Ok(()) => done += len,
                 Err(Unfetched::Refused) => {

@@ -21,10 +21,16 @@ use crate::failure::Failure;
 use crate::op_tracker::OpTracker;
 use crate::operation::OpFingerprint;
 use crate::progress::Ended;
+#[cfg(not(loom))]
+use crate::symmetric::SymmetricBuffer;
 use crate::team_memory::TeamMemory;
 use crate::team_state::TeamState;
+#[cfg(not(loom))]
+use bytemuck::Pod;
 use corecast_collectives::barrier;
 use corecast_collectives::{Collective, Learned};
+#[cfg(not(loom))]
+use corecast_transfer::AllocError;
 use corecast_wire::arch::cycles;
 use corecast_wire::op_history::Presence;
 use corecast_wire::sync::{model_failed, mutated};
@@ -86,6 +92,39 @@ impl Member {
     /// Number of ranks.
     pub fn size(&self) -> usize {
         self.context.fabric.size()
+    }
+
+    /// A [symmetric buffer](SymmetricBuffer) of `len` zeroed elements: operations of this member lend what lies in it
+    /// without a copy to other processes, as they lend any memory to threads.
+    ///
+    /// # Errors
+    ///
+    /// [`AllocError`]: the process that made the team has set [`Options::symmetric`](crate::Options::symmetric) bytes of
+    /// addresses aside for each rank, which have to suffice, and there has to be memory.
+    ///
+    /// # Cost
+    ///
+    /// A lock, a system call, and the clearing of the pages, of which a buffer takes whole ones. In a team of processes that
+    /// is about what the first use of any memory costs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// team.run(|member| {
+    ///     let mut data = member.alloc::<u64>(1 << 17).unwrap();
+    ///     data.fill(member.rank() as u64 + 1);
+    ///     member.allreduce(&mut data, |a, b| a + b).unwrap();
+    ///     assert!(data.iter().all(|&sum| sum == 3));
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(not(loom))]
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<SymmetricBuffer<T>, AllocError> {
+        self.team_memory.alloc(self.rank(), len)
     }
 
     /// How this member waits.

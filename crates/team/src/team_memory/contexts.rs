@@ -86,8 +86,10 @@ impl TeamMemory {
                 rank_segments
                     .iter()
                     .zip(&self.sizes.degrees)
-                    .map(|(rank_segment, &links)| {
-                        BounceMemory::new(rank_segment, bounce_buffer(links).0)
+                    .enumerate()
+                    .map(|(rank, (rank_segment, &links))| {
+                        let bounce = BounceMemory::new(rank_segment, bounce_buffer(links).0)?;
+                        self.beside_symmetric(rank, bounce)
                     })
                     .collect::<Result<_, _>>()?,
             ),
@@ -107,6 +109,20 @@ impl TeamMemory {
             eager,
             eager_chunk,
         })
+    }
+
+    /// A rank's bounce buffer, with its symmetric memory if it has any.
+    fn beside_symmetric(
+        &self,
+        rank: usize,
+        bounce: BounceMemory,
+    ) -> Result<BounceMemory, SegmentError> {
+        #[cfg(not(loom))]
+        if let Some(memory) = self.symmetric.get(rank) {
+            return memory.beside(bounce);
+        }
+        let _ = rank;
+        Ok(bounce)
     }
 
     /// Each rank's ends of its links in an operation context, and the endpoint of its loans.

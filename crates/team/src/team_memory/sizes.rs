@@ -141,6 +141,12 @@ impl MemorySizes {
             .fold(0, usize::saturating_add)
     }
 
+    /// Bytes of all that the segment of a team of processes has memory for.
+    pub(super) fn all(&self) -> usize {
+        let lines = self.line_room.saturating_mul(self.degrees.len());
+        self.before(self.depth + 1).saturating_add(lines)
+    }
+
     /// Bytes of all operation contexts before this one.
     fn before(&self, context: usize) -> usize {
         match context.checked_sub(1) {
@@ -194,7 +200,7 @@ const IN_FLIGHT_SLOTS: usize = 16;
 
 /// Alignment of each rank's part of a shared segment. It is the largest page size of supported machines, so that all
 /// processes compute the same offsets.
-const PAGE_BYTES: usize = 64 * 1024;
+pub(super) const PAGE_BYTES: usize = 64 * 1024;
 
 fn page_aligned(bytes: usize) -> usize {
     let aligned = bytes.checked_next_multiple_of(PAGE_BYTES);
@@ -217,8 +223,12 @@ pub fn shared_bytes(
     let layout = Layout::new(plans, &options.algorithms, (None, oversubscribed));
     check_numbers(&edges, &layout.groups, options.depth)?;
     let sizes = MemorySizes::new(&edges, &layout.groups, n, options, true);
-    let lines = sizes.line_room.saturating_mul(n);
-    Ok(sizes.before(options.depth + 1).saturating_add(lines))
+    Ok(sizes.all())
+}
+
+/// Bytes of the spare part of the segment of a team of `n` ranks: their symmetric memory.
+pub fn spare_bytes(n: usize, options: &Options) -> usize {
+    page_aligned(options.symmetric).saturating_mul(n)
 }
 
 /// Largest number of links in each direction, and of shared lines, of all operation contexts: each has tokens of its

@@ -1,6 +1,7 @@
 //! Loans by address and through bounce buffers: what is lent is read whole and in order, or not at all.
 
 mod ranks;
+mod symmetric;
 mod taken_back;
 
 use crate::counting::ALLOCATIONS;
@@ -134,11 +135,15 @@ fn programs_agree_with_a_model() {
                 ends.endpoint.copy_short_loans(&eager_buffer, chunk);
             }
         }
+        let is_symmetric = rng.bool();
         thread::scope(|scope| {
             for (rank, ends) in ranks.iter_mut().enumerate() {
                 let steps = &steps;
-                let mut data = vec![0; len];
-                scope.spawn(move || run(rank, ends, &mut data, element_size, steps, seed));
+                let mut symmetric = is_symmetric.then(|| ends.symmetric.alloc(len).unwrap());
+                scope.spawn(move || match &mut symmetric {
+                    Some(data) => run(rank, ends, data, element_size, steps, seed),
+                    None => run(rank, ends, &mut vec![0; len], element_size, steps, seed),
+                });
             }
         });
     }
@@ -577,14 +582,14 @@ fn a_refused_reader_gets_the_rest_through_the_bounce_buffer() {
             zero.endpoint.lend(window, &[0], 2, 0..5000);
             zero.endpoint.lend(window, &[0], 3, 100..200);
             assert_eq!(drain(&mut one.endpoint, 0).1, data[..100]);
-            assert!(!one.endpoint.is_by_kernel(0), "not before its turn");
+            assert!(!one.endpoint.is_direct(0), "not before its turn");
             zero.endpoint.advance();
-            assert!(one.endpoint.is_by_kernel(0) && one.endpoint.peek(0) == Some((2, 5000)));
+            assert!(one.endpoint.is_direct(0) && one.endpoint.peek(0) == Some((2, 5000)));
             let mut into = [0; 5000];
-            assert_eq!(one.endpoint.fetch(0, 0, &mut into), Ok(()));
+            assert_eq!(one.endpoint.fetch(0, 0, &mut into, 0), Ok(()));
             assert!(into == data[..]);
             for at in [1, 5001, usize::MAX] {
-                let outside = one.endpoint.fetch(0, at, &mut into);
+                let outside = one.endpoint.fetch(0, at, &mut into, 0);
                 assert_eq!(outside, Err(Unfetched::Outside));
             }
             assert!(
@@ -600,18 +605,18 @@ fn a_refused_reader_gets_the_rest_through_the_bounce_buffer() {
             zero.endpoint.lend(window, &[0], 4, 0..5000);
             zero.endpoint.lend(window, &[0], 5, 7..9);
             zero.endpoint.lend(window, &[0], 6, 0..2000);
-            assert!(one.endpoint.is_by_kernel(0));
-            assert_eq!(one.endpoint.fetch(0, 0, &mut into[..done]), Ok(()));
+            assert!(one.endpoint.is_direct(0));
+            assert_eq!(one.endpoint.fetch(0, 0, &mut into[..done], 0), Ok(()));
             one.endpoint.refuse(0, done);
             let (mut rest, all) = (Vec::new(), 5000 - done + 2 + 2000);
             while rest.len() < all {
                 zero.endpoint.advance();
-                assert!(!one.endpoint.is_by_kernel(0));
+                assert!(!one.endpoint.is_direct(0));
                 rest.extend(drain(&mut one.endpoint, 0).1);
             }
             assert!(rest == [&data[done..], &data[7..9], &data[..2000]].concat());
             zero.endpoint.lend(window, &[0], 7, 0..5000);
-            assert!(!one.endpoint.is_by_kernel(0) && one.endpoint.peek(0).is_some());
+            assert!(!one.endpoint.is_direct(0) && one.endpoint.peek(0).is_some());
         });
     }
 }
@@ -631,9 +636,9 @@ fn what_was_taken_back_is_not_believed() {
     zero.endpoint.lend_by_kernel_from(1);
     bulk::scope_to_read(zero, &data, 1, |zero, window| {
         zero.endpoint.lend(window, &[0], 1, 0..5000);
-        assert!(one.endpoint.is_by_kernel(0));
+        assert!(one.endpoint.is_direct(0));
     });
-    let taken_back = one.endpoint.fetch(0, 0, &mut [0; 10]);
+    let taken_back = one.endpoint.fetch(0, 0, &mut [0; 10], 0);
     assert_eq!(taken_back, Err(Unfetched::Revoked));
     assert_eq!(one.endpoint.peek(0), None);
 }

@@ -115,12 +115,12 @@ fn a_copy_of_a_scope_takes_nothing_back() {
         let mut child = -1;
         bulk::scope(&mut lender, &mut data, 1, |lender, window| {
             lender.0.lend(window, &[0], 3, 0..10_000);
-            assert!(borrower.0.is_by_kernel(0));
+            assert!(borrower.0.is_direct(0));
             child = fork();
             if child != 0 {
                 assert_eq!(ended(child), 0);
                 let mut read = vec![0; 10_000];
-                assert_eq!(borrower.0.fetch(0, 0, &mut read), Ok(()));
+                assert_eq!(borrower.0.fetch(0, 0, &mut read, 0), Ok(()));
                 assert_eq!(read, [7; 10_000]);
                 borrower.0.give_back(0);
                 assert_eq!(lender.0.unsettled(), None);

@@ -68,7 +68,7 @@ fn wait(endpoint: &mut Endpoint) -> (u32, usize) {
 
 fn two_words(endpoint: &mut Endpoint) -> Result<[u64; 2], Unfetched> {
     let mut bytes = [0; 16];
-    endpoint.fetch(0, 0, &mut bytes)?;
+    endpoint.fetch(0, 0, &mut bytes, 0)?;
     Ok([0, 8].map(|at| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap())))
 }
 
@@ -103,7 +103,7 @@ fn revocation(last: u64) {
         })
     };
     let other = thread::spawn(move || {
-        if !one.0.is_by_kernel(0) {
+        if !one.0.is_direct(0) {
             return;
         }
         match two_words(&mut one.0) {
@@ -155,7 +155,7 @@ fn kernel_copied_loans_are_read_before_they_are_written_again() {
         let other = thread::spawn(move || {
             for tag in [1, 2] {
                 let said = wait(&mut one.0);
-                assert_eq!((said, one.0.is_by_kernel(0)), ((tag, 16), true));
+                assert_eq!((said, one.0.is_direct(0)), ((tag, 16), true));
                 assert_eq!(
                     two_words(&mut one.0),
                     Ok([1, 2].map(|word| u64::from(tag) * word))
@@ -179,7 +179,7 @@ fn kernel_copied_loans_are_read_before_they_are_written_again() {
 
 /// Takes the next piece, which must be there, and returns its tag and its words.
 fn take(endpoint: &mut Endpoint) -> (u32, Vec<u64>) {
-    if endpoint.is_by_kernel(0) {
+    if endpoint.is_direct(0) {
         let read = two_words(endpoint).unwrap();
         let (tag, _) = endpoint.peek(0).unwrap();
         endpoint.give_back(0);
@@ -217,9 +217,9 @@ fn after_a_refusal_each_word_comes_once() {
         let other = thread::spawn(move || {
             wait(&mut one.0);
             let mut word = [0; 8];
-            assert_eq!(one.0.fetch(0, 0, &mut word), Ok(()));
+            assert_eq!(one.0.fetch(0, 0, &mut word, 0), Ok(()));
             assert_eq!(word, 1u64.to_ne_bytes());
-            assert_eq!(one.0.fetch(0, 8, &mut word), Err(Unfetched::Refused));
+            assert_eq!(one.0.fetch(0, 8, &mut word, 0), Err(Unfetched::Refused));
             one.0.refuse(0, 8);
             one
         });

@@ -2,7 +2,7 @@
 //! borrower reads in between. Loom fails a model in which two of these accesses overlap.
 
 use crate::check::check;
-use corecast_transfer::descriptor::{self, Borrower, DescriptorFields};
+use corecast_transfer::descriptor::{self, Borrower, DescriptorFields, Way};
 use corecast_wire::mutant::Mutant;
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -32,7 +32,7 @@ fn said(place: usize, tag: u32) -> DescriptorFields {
         len: 1,
         left: 1,
         tag,
-        kernel_copy: false,
+        way: Way::InPlace,
     }
 }
 

@@ -26,6 +26,8 @@ const CHECKED_FROM: usize = 64 << 20;
 pub struct Segment {
     pub(super) base: NonNull<u8>,
     pub(super) bytes: usize,
+    /// Bytes that had memory when this process mapped the segment.
+    pub(super) reserved: usize,
     /// Bytes that `lines` has handed out.
     pub(super) used: AtomicU64,
     /// [`UNDECIDED`], [`VIEWS`] or [`ADDRESSES`].
@@ -134,6 +136,7 @@ impl Segment {
         Ok(Self {
             base,
             bytes,
+            reserved: bytes,
             used: AtomicU64::new(0),
             purpose: AtomicU32::new(UNDECIDED),
             placement: Placement::Anywhere,
@@ -189,6 +192,7 @@ impl Segment {
             // SAFETY: within the mapping, as was just checked.
             base: unsafe { self.base.add(offset) },
             bytes,
+            reserved: bytes,
             used: AtomicU64::new(0),
             purpose: AtomicU32::new(VIEWS),
             placement,

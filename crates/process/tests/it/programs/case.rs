@@ -7,23 +7,31 @@ use super::mixed;
 use crate::periodic::{PERIOD, repeated};
 use corecast_collectives::Parts;
 use corecast_team::{Failure, Member, Overlap, Request};
-use std::ops::Range;
+use std::ops::{DerefMut, Range};
 
 /// A buffer amid others' elements, which must stay as they are.
 struct Room<T> {
-    all: Vec<T>,
+    all: Box<dyn DerefMut<Target = [T]>>,
     range: Range<usize>,
 }
 
 impl<T: Element> Room<T> {
-    fn new(content: &[T], shift: usize) -> Self {
+    /// A room in symmetric memory of a member, or in any.
+    fn new(content: &[T], shift: usize, symmetric: Option<&Member>) -> Self {
         let guard = |index| T::any(mixed(&[index as u64, 5]));
         let mut all: Vec<T> = (0..shift).map(guard).collect();
         all.extend_from_slice(content);
         all.extend((0..3).map(guard));
         Self {
-            all,
             range: shift..shift + content.len(),
+            all: match symmetric {
+                Some(member) => {
+                    let mut room = member.alloc(all.len()).unwrap();
+                    room.copy_from_slice(&all);
+                    Box::new(room)
+                }
+                None => Box::new(all),
+            },
         }
     }
 
@@ -96,9 +104,9 @@ pub(super) trait Case {
     fn check(&self);
 }
 
-/// The part of rank `me` of `n`, in buffers that begin anywhere.
-pub(super) fn case(step: &Step, n: usize, me: usize, shift: u64) -> Box<dyn Case> {
-    typed!(step.of, T => Box::new(Typed::<T>::new(step, n, me, shift)))
+/// The part of a member, in buffers that begin anywhere, some of them in symmetric memory.
+pub(super) fn case(step: &Step, member: &Member, shift: u64) -> Box<dyn Case> {
+    typed!(step.of, T => Box::new(Typed::<T>::new(step, member, shift)))
 }
 
 struct Typed<T: Element> {
@@ -153,7 +161,8 @@ fn folded<T: Element>(step: &Step, mut ranks: Range<usize>, len: usize, fold: Fo
 }
 
 impl<T: Element> Typed<T> {
-    fn new(step: &Step, n: usize, me: usize, shift: u64) -> Self {
+    fn new(step: &Step, member: &Member, shift: u64) -> Self {
+        let (n, me) = (member.size(), member.rank());
         let (len, root, fold) = (step.len, step.root, step.fold);
         let mine = || data::<T>(step, me, 0, len);
         let junk = |len: usize| vec![T::any(mixed(&[shift, 9])); len];
@@ -241,15 +250,19 @@ impl<T: Element> Typed<T> {
             }
         };
         let (send_shift, recv_shift) = (shift % 8, shift / 8 % 8);
+        let symmetric = |bit: u64| {
+            let is_symmetric = mixed(&[layout_seed, 11]) & bit != 0;
+            is_symmetric.then_some(member)
+        };
         Self {
             step: step.clone(),
             me,
             n,
-            send: Room::new(&send, send_shift as usize),
-            recv: Room::new(&recv, recv_shift as usize),
+            send: Room::new(&send, send_shift as usize, symmetric(1)),
+            recv: Room::new(&recv, recv_shift as usize, symmetric(2)),
             give,
             take,
-            expected: Room::new(&expected, recv_shift as usize),
+            expected: Room::new(&expected, recv_shift as usize, None),
             operator: By::fold(fold),
         }
     }

@@ -65,7 +65,7 @@ fn matrix(whats: &[What], choices: impl Iterator<Item = Algorithms>) {
                                 sync: syncs[number % syncs.len()],
                                 seed: number as u64,
                             };
-                            let mut case = case(&step, n, me, (number * 5 + me) as u64);
+                            let mut case = case(&step, member, (number * 5 + me) as u64);
                             let done = member.synced(step.sync, |member| case.block(member));
                             done.unwrap_or_else(|failure| {
                                 panic!("{failure}, {algorithms:?}, {step:?}")
@@ -126,7 +126,7 @@ fn sixteen_mebibytes_arrive_whole() {
                     sync: Synchrony::LOOSE,
                     seed: number as u64,
                 };
-                let mut case = case(&step, n, member.rank(), number as u64);
+                let mut case = case(&step, member, number as u64);
                 case.block(member).unwrap();
                 case.check();
             }

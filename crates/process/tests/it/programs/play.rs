@@ -94,7 +94,7 @@ impl<'a> Player<'a> {
 
     fn block(&mut self, step: &Step, member: &mut Member) -> Result<(), Failure> {
         let (me, sync, witness) = (member.rank(), step.sync, self.witness);
-        let mut case = case(step, member.size(), me, self.rng.u64(..64));
+        let mut case = case(step, member, self.rng.u64(..64));
         self.delay();
         witness.enters(me, step.number);
         self.called_at = clock_ns();
@@ -112,10 +112,10 @@ impl<'a> Player<'a> {
     }
 
     fn fly(&mut self, steps: &[Step], member: &mut Member) -> Result<(), Failure> {
-        let (me, n) = (member.rank(), member.size());
+        let me = member.rank();
         let mut cases: Vec<Box<dyn Case>> = steps
             .iter()
-            .map(|step| case(step, n, me, self.rng.u64(..64)))
+            .map(|step| case(step, member, self.rng.u64(..64)))
             .collect();
         let flown = member.overlap(|flight| -> Result<(), Failure> {
             let mut requests: Vec<(&Step, Request)> = Vec::new();

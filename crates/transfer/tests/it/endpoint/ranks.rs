@@ -1,7 +1,9 @@
 //! Ranks for tests: threads of one process, or threads that stand for several processes, each of
 //! which maps the shared memory by itself.
 
-use corecast_transfer::{self as bulk, BounceMemory, Endpoint, HasEndpoint, Memory, Piece, Window};
+use corecast_transfer::{
+    self as bulk, BounceMemory, Endpoint, HasEndpoint, Memory, Piece, SymmetricMemory, Window,
+};
 use corecast_wire::park::ANY;
 use corecast_wire::wait::Watch;
 use corecast_wire::{
@@ -24,6 +26,8 @@ pub(crate) struct Rank {
     wait_strategy: WaitStrategy,
     /// The segment of its links to threads of its process, with room for four chunks of an eager buffer.
     pub(crate) memory: Arc<Segment>,
+    pub(crate) symmetric: SymmetricMemory,
+    pub(crate) symmetric_bytes: u64,
 }
 
 impl HasEndpoint for Rank {
@@ -101,6 +105,17 @@ impl Rank {
         loop {
             let said = self.wait(token, |endpoint| endpoint.peek(link));
             assert_eq!(said, (tag, bytes.len() - start), "{context}");
+            if self.endpoint.is_direct(link) {
+                let mut block = [0; 256];
+                for (index, expected) in bytes[start..].chunks(block.len()).enumerate() {
+                    let copy = &mut block[..expected.len()];
+                    let fetched = self.endpoint.fetch(link, index * 256, copy, 0);
+                    assert_eq!(fetched, Ok(()), "{context}");
+                    assert!(copy == expected, "{context}: {start}");
+                }
+                self.endpoint.give_back(link);
+                return;
+            }
             let piece = self.endpoint.borrow(link).unwrap().expect("nobody revokes");
             assert_eq!((piece.tag(), piece.left()), said, "{context}");
             let end = start + piece.len();
@@ -135,6 +150,8 @@ pub(crate) fn contents(piece: &Piece<'_>) -> Vec<u8> {
 /// The memory that a process of a test maps: for each rank its lines and its bounce buffer.
 pub(crate) struct Memories {
     pub(crate) files: Vec<File>,
+    /// Bytes before the symmetric memory, which fills the rest of the file.
+    before: usize,
     bounce_bytes: usize,
     chunk_bytes: usize,
 }
@@ -142,9 +159,12 @@ pub(crate) struct Memories {
 impl Memories {
     pub(crate) fn new(ranks: usize, chunks: usize, chunk_bytes: usize) -> Self {
         let bounce_bytes = chunks * chunk_bytes;
+        let page = rustix::param::page_size();
         let bytes = ranks * bulk::link_bytes() + bounce_bytes + 4096;
-        let file = |_| File::from(Segment::shared(bytes).unwrap().1);
+        let before = bytes.next_multiple_of(page);
+        let file = |_| File::from(Segment::shared_with_spare(before, 16 * page).unwrap().1);
         Self {
+            before,
             files: (0..ranks).map(file).collect(),
             bounce_bytes,
             chunk_bytes,
@@ -156,7 +176,7 @@ impl Memories {
     /// everywhere, and keeps its own ends.
     pub(crate) fn process(&self, process: usize, process_of: &[usize]) -> Vec<(usize, Rank)> {
         let n = process_of.len();
-        let attach = |file: &File| Segment::attach(file.as_fd()).unwrap();
+        let attach = |file: &File| Segment::attach_with_spare(file.as_fd()).unwrap();
         let shared: Vec<Arc<Segment>> = self.files.iter().map(attach).collect();
         let bytes = n * bulk::link_bytes() + 4 * self.chunk_bytes;
         let private = || Segment::new(bytes, None).unwrap();
@@ -170,13 +190,18 @@ impl Memories {
         for (segment, memory) in shared.iter().zip(&private) {
             // The parker and the bounce buffer lie before the lines of the links.
             let parker: LineRef<Line<Parker>> = segment.lines(1).unwrap().get(0);
-            bounce_buffers.push(BounceMemory::new(segment, self.bounce_bytes).unwrap());
+            let (before, bytes) = (self.before, segment.bytes() - self.before);
+            let symmetric = SymmetricMemory::new(segment, before, bytes);
+            let bounce = BounceMemory::new(segment, self.bounce_bytes).unwrap();
+            bounce_buffers.push(symmetric.beside(bounce).unwrap());
             ranks.push(Rank {
                 endpoint: Endpoint::new(fence),
                 link_to: vec![usize::MAX; n],
                 tokens: vec![0; n],
                 wait_strategy: WaitStrategy::with_fence(WaitConfig::for_team(n, 2), parker, fence),
                 memory: Arc::clone(memory),
+                symmetric,
+                symmetric_bytes: bytes as u64,
             });
         }
         let mut next = vec![0; n];

@@ -1,0 +1,175 @@
+//! Symmetric memory: buffers in a part of the team's segment, which all of its processes have mapped. What is lent of them
+//! is read where it lies. The word is that of OpenSHMEM and NVSHMEM.
+
+use crate::bounce_buffer::BounceMemory;
+use corecast_wire::fork::{ForkDetector, forked_since};
+use corecast_wire::sync::Mutex;
+use corecast_wire::{Segment, SegmentError};
+use range_alloc::RangeAllocator;
+use std::fmt;
+use std::ops::{Deref, DerefMut, Range};
+use std::ptr::NonNull;
+use std::sync::{Arc, PoisonError};
+
+/// The symmetric memory of one rank, of which its process makes buffers.
+///
+/// **Invariant:** pages have memory exactly while they belong to a buffer, and no two buffers have a page in common. Other
+/// processes only read what is lent to them.
+#[derive(Clone)]
+pub struct SymmetricMemory(Arc<Inner>);
+
+struct Inner {
+    segment: Arc<Segment>,
+    /// Where it lies in the segment.
+    place: Range<usize>,
+    /// Free bytes, as offsets in the segment.
+    free: Mutex<RangeAllocator<usize>>,
+    fork_detector: ForkDetector,
+}
+
+/// Why there is no symmetric buffer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AllocError {
+    /// The rank has no such range of free addresses.
+    #[error(
+        "{wanted} bytes of symmetric memory are wanted, and no {wanted} bytes in a row are free of the {all} that the rank has: make the team with more"
+    )]
+    Full {
+        /// Bytes wanted.
+        wanted: usize,
+        /// Bytes that the rank has, free or not.
+        all: usize,
+    },
+    /// The team was made without symmetric memory.
+    #[error(
+        "the team has no symmetric memory: it was made without, or limits of addresses or of file sizes (`ulimit -v`, `ulimit -f`) left no room for it"
+    )]
+    None,
+    /// This process was forked from the one that has the rank.
+    #[error("symmetric memory belongs to the process that this one was forked from")]
+    Forked,
+    /// There is no memory.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+}
+
+impl SymmetricMemory {
+    /// Symmetric memory of a rank of this process: `bytes` of the spare part of `segment`, from `offset` on, both multiples
+    /// of the page size.
+    pub fn new(segment: &Arc<Segment>, offset: usize, bytes: usize) -> Self {
+        let place = offset..offset + bytes;
+        Self(Arc::new(Inner {
+            segment: Arc::clone(segment),
+            free: Mutex::new(RangeAllocator::new(place.clone())),
+            place,
+            fork_detector: ForkDetector::now(),
+        }))
+    }
+
+    /// A buffer of `bytes`, all zero, rounded up to pages.
+    ///
+    /// # Errors
+    ///
+    /// [`AllocError`].
+    ///
+    /// # Cost
+    ///
+    /// A lock, a system call, and the clearing of the pages.
+    pub fn alloc(&self, bytes: usize) -> Result<SymmetricBytes, AllocError> {
+        let inner = &self.0;
+        if forked_since(&inner.fork_detector) {
+            return Err(AllocError::Forked);
+        }
+        let all = inner.place.len();
+        let full = AllocError::Full { wanted: bytes, all };
+        let pages = bytes
+            .max(1)
+            .checked_next_multiple_of(rustix::param::page_size());
+        let Some(pages) = pages.filter(|&pages| pages <= all) else {
+            return Err(full);
+        };
+        let allocated = inner.free().allocate_range(pages);
+        let range = allocated.map_err(|_| full)?;
+        // From here on dropping it gives the pages back.
+        let buffer = SymmetricBytes {
+            // Nothing is read or written there before the pages have memory.
+            start: inner.segment.address(range.start),
+            len: bytes,
+            range: range.clone(),
+            of: self.clone(),
+        };
+        inner.segment.commit(range.start, range.len())?;
+        Ok(buffer)
+    }
+
+    /// The memory of a bounce buffer, with this memory beside it.
+    ///
+    /// # Errors
+    ///
+    /// As [`BounceMemory::with_symmetric`].
+    pub fn beside(&self, bounce: BounceMemory) -> Result<BounceMemory, SegmentError> {
+        let Inner { segment, place, .. } = &*self.0;
+        bounce.with_symmetric(segment, place.start, place.len())
+    }
+}
+
+impl Inner {
+    fn free(&self) -> corecast_wire::sync::MutexGuard<'_, RangeAllocator<usize>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for SymmetricMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SymmetricMemory")
+            .field(&self.0.place)
+            .finish()
+    }
+}
+
+/// Bytes of symmetric memory, which belong to their rank alone until it lends them. Dropping them gives the pages back.
+#[derive(Debug)]
+pub struct SymmetricBytes {
+    start: NonNull<u8>,
+    len: usize,
+    /// The pages, in the segment.
+    range: Range<usize>,
+    of: SymmetricMemory,
+}
+
+// SAFETY: plain bytes that this value owns, see the invariant of `SymmetricMemory`.
+unsafe impl Send for SymmetricBytes {}
+// SAFETY: as above; a shared reference only reads.
+unsafe impl Sync for SymmetricBytes {}
+
+impl Deref for SymmetricBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: committed pages of a segment that `of` keeps mapped, which belong to this value alone (Invariant). Other
+        // processes of the team could write there, as they could write this process's lines; those of Corecast only read.
+        unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for SymmetricBytes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above. What is lent is borrowed by a window meanwhile.
+        unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for SymmetricBytes {
+    fn drop(&mut self) {
+        let inner = &self.of.0;
+        // The pages of a forked child's copy are its parent's.
+        if forked_since(&inner.fork_detector) {
+            return;
+        }
+        let mut free = inner.free();
+        let released = inner.segment.release(self.range.start, self.range.len());
+        debug_assert!(released.is_ok(), "{released:?}");
+        free.free_range(self.range.clone());
+    }
+}
