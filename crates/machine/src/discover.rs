@@ -213,6 +213,7 @@ pub fn discover_within(mask: CpuList) -> Discovery {
 pub fn discover_at(root: &Path, options: &Options) -> Discovery {
     let files = &mut Files::new(root);
     let online = online(files, options.mask.as_ref());
+    files.recall(&online);
     let present = files
         .list(&format!("{CPUS}/present"))
         .unwrap_or_default()
@@ -241,6 +242,7 @@ pub fn discover_at(root: &Path, options: &Options) -> Discovery {
         Scope::Online => whole,
         Scope::Usable => restricted(whole, &usable.pus),
     };
+    files.keep(&online);
     Discovery {
         machine,
         offline: present.difference(&online),

@@ -1,9 +1,16 @@
 //! Reading the kernel's small text files under a root that tests may put elsewhere.
+//!
+//! A file is read once for a discovery, and what cannot change while the same PUs are online once for a process: a team
+//! discovers the machine when it is made, and most of that was reading.
 
-use std::fs::{self, File};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cpulist::CpuList;
 
@@ -11,9 +18,31 @@ use crate::cpulist::CpuList;
 /// or a container may put anything behind these names.
 const FILE_BYTES_MAX: u64 = 32 << 20;
 
+/// What was read, by path; `None` for what is not there.
+type Texts = HashMap<String, Option<String>>;
+
+/// The texts of this process's machine that stay as they are, and the PUs that were online.
+static CONSTANT: Mutex<Option<(CpuList, Arc<Texts>)>> = Mutex::new(None);
+
+/// Whether a file says the same for as long as the same PUs are online.
+fn is_constant(path: &str) -> bool {
+    let folders = [
+        "/sys/devices/system/cpu/cpu",
+        "/sys/devices/system/node/",
+        "/sys/class/dmi/",
+        "/sys/hypervisor/",
+        "/proc/device-tree/",
+    ];
+    let is_below = folders.iter().any(|folder| path.starts_with(folder));
+    path == "/proc/cpuinfo" || is_below && !path.ends_with("/online")
+}
+
 /// The directory that stands for `/`, and the sentences about what could not be read there.
 pub(crate) struct Files {
     root: PathBuf,
+    /// What was read for this discovery, and in earlier ones.
+    read: RefCell<Texts>,
+    constant: Option<Arc<Texts>>,
     /// The assumptions so far, in order, each with the PUs that it is about, if any.
     assumptions: Vec<(String, CpuList)>,
 }
@@ -22,7 +51,33 @@ impl Files {
     pub(crate) fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
+            read: RefCell::default(),
+            constant: None,
             assumptions: Vec::new(),
+        }
+    }
+
+    fn is_of_this_process(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// Uses what an earlier discovery of this process has read, if the same PUs were online.
+    pub(crate) fn recall(&mut self, online: &CpuList) {
+        if self.is_of_this_process() {
+            let known = CONSTANT.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = known.as_ref().filter(|(pus, _)| pus == online);
+            self.constant = known.map(|(_, texts)| Arc::clone(texts));
+        }
+    }
+
+    /// Keeps what cannot change for later discoveries of this process.
+    pub(crate) fn keep(&self, online: &CpuList) {
+        if self.is_of_this_process() && self.constant.is_none() {
+            let read = self.read.borrow();
+            let constant = read.iter().filter(|(path, _)| is_constant(path));
+            let constant = constant.map(|(path, text)| (path.clone(), text.clone()));
+            let kept = (online.clone(), Arc::new(constant.collect()));
+            *CONSTANT.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
         }
     }
 
@@ -75,17 +130,41 @@ impl Files {
     /// The file's text without surrounding white space; `None` where it cannot be read or is
     /// empty. Bytes that are no UTF-8 are replaced: the parsers refuse them.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
-        let path = self.at(path);
-        // Only regular files: opening a FIFO would wait for a writer.
-        if !fs::metadata(&path).ok()?.is_file() {
+        let constant = self.constant.as_ref().and_then(|texts| texts.get(path));
+        if let Some(known) = constant {
+            return known.clone();
+        }
+        if let Some(known) = self.read.borrow().get(path) {
+            return known.clone();
+        }
+        let text = self.fresh(path);
+        let read = &mut self.read.borrow_mut();
+        read.insert(path.to_owned(), text.clone());
+        text
+    }
+
+    fn fresh(&self, path: &str) -> Option<String> {
+        // Only regular files; to open a FIFO without this flag would wait for a writer.
+        let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let mut options = OpenOptions::new();
+        let file = options.read(true).custom_flags(nonblocking);
+        let mut file = file.open(self.at(path)).ok()?;
+        if !file.metadata().ok()?.is_file() {
             return None;
         }
-        let mut bytes = Vec::new();
-        File::open(path)
-            .ok()?
-            .take(FILE_BYTES_MAX)
-            .read_to_end(&mut bytes)
-            .ok()?;
+        // Most files are shorter than this, and say nothing true of their length.
+        let (mut bytes, mut block) = (Vec::new(), [0; 4096]);
+        loop {
+            match file.read(&mut block) {
+                Ok(0) => break,
+                Ok(count) => bytes.extend_from_slice(&block[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+            if bytes.len() as u64 >= FILE_BYTES_MAX {
+                break;
+            }
+        }
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         (!text.is_empty()).then(|| text.to_owned())
@@ -140,8 +219,10 @@ mod tests {
         fs::create_dir_all(dir.path().join("index12")).unwrap();
         fs::create_dir_all(dir.path().join("index+3")).unwrap();
         let mut files = Files::new(dir.path());
+        let fifo = dir.path().join("fifo");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
         assert_eq!(files.list("/good").unwrap().len(), 4);
-        for odd in ["/empty", "/binary", "/index0", "/missing"] {
+        for odd in ["/empty", "/binary", "/index0", "/missing", "/fifo"] {
             assert_eq!(files.list(odd), None, "{odd}");
         }
         assert_eq!(files.numbered("/", "index").as_slice(), [0, 12]);
@@ -151,5 +232,69 @@ mod tests {
         files.assume_of(4, "odd");
         files.assume_of(3, "odd");
         assert_eq!(files.assumptions(), ["once", "PU 3-4: odd"]);
+    }
+
+    #[test]
+    fn a_file_is_read_once_for_a_discovery() {
+        let dir = tempfile::tempdir().unwrap();
+        let long = "0123456789\n".repeat(5000);
+        fs::write(dir.path().join("long"), &long).unwrap();
+        let files = Files::new(dir.path());
+        assert_eq!(files.text("/long").unwrap(), long.trim());
+        fs::write(dir.path().join("long"), "short").unwrap();
+        assert_eq!(files.text("/long").unwrap(), long.trim());
+        assert_eq!(files.text("/later"), None);
+        fs::write(dir.path().join("later"), "there").unwrap();
+        assert_eq!(files.text("/later"), None);
+        assert_eq!(Files::new(dir.path()).text("/long").unwrap(), "short");
+    }
+
+    /// Only this process's own machine is remembered, and what may change is read anew.
+    #[test]
+    fn what_cannot_change_is_kept_while_the_same_pus_are_online() {
+        let cpus = "/sys/devices/system/cpu";
+        for constant in [
+            "/proc/cpuinfo",
+            &format!("{cpus}/cpu3/topology/core_id"),
+            &format!("{cpus}/cpu3/cache/index2/size"),
+            "/sys/devices/system/node/node0/cpulist",
+        ] {
+            assert!(is_constant(constant), "{constant}");
+        }
+        for changing in [
+            "/proc/self/cgroup",
+            "/proc/self/status",
+            &format!("{cpus}/online"),
+            &format!("{cpus}/cpu3/online"),
+            "/sys/devices/system/node/online",
+            "/sys/fs/cgroup/cpu.max",
+        ] {
+            assert!(!is_constant(changing), "{changing}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("proc");
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join("cpuinfo"), "first").unwrap();
+        let pus = CpuList::from([0, 1]);
+        let mut files = Files::new(dir.path());
+        files.recall(&pus);
+        assert_eq!(files.text("/proc/cpuinfo").unwrap(), "first");
+        files.keep(&pus);
+        fs::write(place.join("cpuinfo"), "second").unwrap();
+        let mut files = Files::new(dir.path());
+        files.recall(&pus);
+        assert_eq!(files.text("/proc/cpuinfo").unwrap(), "second");
+
+        let mut own = Files::new(Path::new("/"));
+        let said = own.text("/proc/cpuinfo");
+        own.keep(&pus);
+        let mut again = Files::new(Path::new("/"));
+        again.recall(&pus);
+        let constant = again.constant.clone().unwrap();
+        assert!(constant.contains_key("/proc/cpuinfo"));
+        assert_eq!(again.text("/proc/cpuinfo"), said);
+        again.recall(&CpuList::from([0]));
+        assert!(again.constant.is_none());
+        own.recall(&pus);
     }
 }

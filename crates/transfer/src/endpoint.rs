@@ -458,6 +458,12 @@ impl Endpoint {
         link.theirs.is_some() && link.look().is_some_and(is_direct)
     }
 
+    /// Whether the next loan of the peer behind `link` is there and in symmetric memory.
+    pub fn is_symmetric(&mut self, link: usize) -> bool {
+        let said = self.links[link].look();
+        said.is_some_and(|said| said.way == Way::Symmetric)
+    }
+
     /// Copies the bytes from offset `at` on of the next loan of the peer behind `link`, which is read [where it
     /// lies](Self::is_direct), to `into`, a part of a result of `all` bytes: a very long result goes past the caches, see
     /// [`stream`].

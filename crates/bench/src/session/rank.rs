@@ -9,15 +9,15 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Obeys the orders that come over the socket in `folder`, as the rank that `member` is, until the
-/// session ends.
+/// session ends; with buffers in symmetric memory if told so.
 ///
 /// # Errors
 ///
 /// Errors of the socket; [`io::ErrorKind::InvalidInput`] for an order that cannot be parsed.
-pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
+pub fn serve(folder: &Path, member: Member, symmetric: bool) -> io::Result<()> {
     let odd = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let (rank, size, pid) = (member.rank(), member.size(), std::process::id());
-    let mut seated = SizedRank::alone(member);
+    let mut seated = SizedRank::alone(member, symmetric);
     let mut stream = UnixStream::connect(folder.join("socket"))?;
     writeln!(stream, "rank {rank} {size} {pid}")?;
     let mut orders = BufReader::new(stream.try_clone()?);
@@ -33,12 +33,13 @@ pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
                 answer.into_bytes()
             }
             Some(SessionOrder::Time(task, warm, operations, line)) => {
-                seated.begin(task, rank);
+                let begun = seated.begin(task, rank).map_err(|error| error.to_string());
                 let unready = StartRule {
                     lead_ns: 0,
                     conditions: Conditions::from(true),
                 };
-                let timed = series(&mut seated, task, rank, warm, &unready)
+                let timed = begun
+                    .and_then(|()| series(&mut seated, task, rank, warm, &unready))
                     .and_then(|_| series(&mut seated, task, rank, operations, &line));
                 match timed {
                     Ok(times) => {

@@ -8,9 +8,10 @@ use crate::said::as_said;
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Parts, Plans};
 use corecast_model::Collective;
-use corecast_team::{Failure, Member, Options, Team, TeamError};
+use corecast_team::{AllocError, Failure, Member, Options, SymmetricBuffer, Team, TeamError};
 use corecast_wire::WaitConfig;
 use std::hint::black_box;
+use std::ops::{Deref, DerefMut};
 
 /// Most teams of one contestant: each batch takes the next one, so that no plan wins or loses by
 /// where its cache lines happened to lie.
@@ -97,7 +98,8 @@ impl Library for Threads {
         let joined = self.teams.iter().map(|team| team.join(rank));
         let members = joined.collect::<Result<_, _>>();
         let mut seated = SizedRank::new(members.expect("a contestant serves one race"));
-        seated.begin(self.task, rank);
+        let begun = seated.begin(self.task, rank);
+        begun.expect("threads have memory of their own");
         Box::new(seated)
     }
 }
@@ -115,8 +117,30 @@ fn in_place(operation: Collective) -> bool {
     )
 }
 
-fn buffers(task: &Task, elements: usize) -> Vec<Vec<f64>> {
-    vec![vec![0.0; elements]; task.places()]
+/// Elements in the memory of the process, or in symmetric memory.
+enum Buffer {
+    Own(Vec<f64>),
+    Symmetric(SymmetricBuffer<f64>),
+}
+
+impl Deref for Buffer {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        match self {
+            Self::Own(elements) => elements,
+            Self::Symmetric(elements) => elements,
+        }
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f64] {
+        match self {
+            Self::Own(elements) => elements,
+            Self::Symmetric(elements) => elements,
+        }
+    }
 }
 
 /// Lengths and beginnings of blocks that lie one after the other.
@@ -149,9 +173,11 @@ pub(crate) struct SizedRank {
     members: Vec<Member>,
     /// Index of the current team.
     team: usize,
-    data: Vec<Vec<f64>>,
+    /// Whether buffers lie in symmetric memory.
+    symmetric: bool,
+    data: Vec<Buffer>,
     /// The results, where they do not replace the inputs.
-    results: Vec<Vec<f64>>,
+    results: Vec<Buffer>,
     /// The blocks that this rank gives; `take` has those that it gets.
     give: Blocks,
     take: Blocks,
@@ -173,6 +199,7 @@ impl SizedRank {
             },
             members,
             team: 0,
+            symmetric: false,
             data: Vec::new(),
             results: Vec::new(),
             give: Blocks::default(),
@@ -180,26 +207,43 @@ impl SizedRank {
         }
     }
 
-    /// Creates a rank in a single team, which performs one task after the other.
-    pub(crate) fn alone(member: Member) -> Self {
-        Self::new(vec![member])
+    /// Creates a rank in a single team, which performs one task after the other; with buffers in symmetric memory if told so.
+    pub(crate) fn alone(member: Member, symmetric: bool) -> Self {
+        Self {
+            symmetric,
+            ..Self::new(vec![member])
+        }
     }
 
     /// Makes buffers for a task, unless it has them already.
-    pub(crate) fn begin(&mut self, task: Task, rank: usize) {
+    ///
+    /// # Errors
+    ///
+    /// There is no symmetric memory.
+    pub(crate) fn begin(&mut self, task: Task, rank: usize) -> Result<(), AllocError> {
         if self.task == task && !self.data.is_empty() {
-            return;
+            return Ok(());
         }
         self.task = task;
+        (self.data, self.results) = (Vec::new(), Vec::new());
         (self.data, self.results) = match in_place(task.operation) {
-            true => (buffers(&task, task.count()), Vec::new()),
+            true => (self.buffers(task.count())?, Vec::new()),
             false => (
-                buffers(&task, task.gives(rank)),
-                buffers(&task, task.gets(rank)),
+                self.buffers(task.gives(rank))?,
+                self.buffers(task.gets(rank))?,
             ),
         };
         self.give = Blocks::new(task.input(rank));
         self.take = Blocks::new(task.output(rank));
+        Ok(())
+    }
+
+    fn buffers(&self, elements: usize) -> Result<Vec<Buffer>, AllocError> {
+        let one = |_| match self.symmetric {
+            true => self.members[0].alloc(elements).map(Buffer::Symmetric),
+            false => Ok(Buffer::Own(vec![0.0; elements])),
+        };
+        (0..self.task.places()).map(one).collect()
     }
 
     /// The member of the current team.
@@ -242,7 +286,10 @@ impl SizedRank {
     #[inline]
     fn call(&mut self, place: usize) -> Result<(), String> {
         let (member, data) = (&mut self.members[self.team], &mut self.data[place][..]);
-        let into = self.results.get_mut(place).map_or(&mut [][..], |data| data);
+        let into = self
+            .results
+            .get_mut(place)
+            .map_or(&mut [][..], |data| &mut data[..]);
         let root = member.rank() == Task::ROOT;
         told(match self.task.operation {
             Collective::Barrier => member.barrier(),

@@ -318,7 +318,8 @@ pub(crate) fn check(
     rank: usize,
     rounds: u64,
 ) -> Result<Option<&'static str>, String> {
-    seated.begin(task, rank);
+    let begun = seated.begin(task, rank);
+    begun.map_err(|error| error.to_string())?;
     let checked = contents(seated, task, rank, rounds, &mut 0);
     checked.map_err(|flaw| flaw.to_string())?;
     Ok(seated.algorithm())

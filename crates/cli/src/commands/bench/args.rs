@@ -82,6 +82,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, conflicts_with = "unpinned")]
     pub(super) probe: bool,
 
+    /// Race operations with data also between processes whose buffers all of them see, by Member::alloc
+    #[arg(long, conflicts_with_all = ["overheads", "app"])]
+    pub(super) symmetric: bool,
+
     /// Corecast and the floor alone
     #[arg(long)]
     pub(super) no_peers: bool,

@@ -11,15 +11,21 @@ use super::algorithms::Chooses;
 use super::own::Own;
 use crate::options::Global;
 
-/// A session whose ranks are processes on `placements`, and whose team chooses as told.
+/// A session whose ranks are processes on `placements`, whose team chooses as told, and whose buffers lie in symmetric memory
+/// if `symmetric`.
 ///
 /// # Errors
 ///
 /// The path of this command's own executable is unknown.
-pub(super) fn session(own: &Own, chooses: Chooses, placements: &[CpuPlacement]) -> Result<Session> {
-    let name = format!("{} processes", chooses.name());
-    let (environment, removed) = own.environment(chooses);
-    started(name, placements, environment, removed)
+pub(super) fn session(
+    own: &Own,
+    chooses: Chooses,
+    placements: &[CpuPlacement],
+    symmetric: bool,
+) -> Result<Session> {
+    let memory = if symmetric { ", symmetric" } else { "" };
+    let name = format!("{} processes{memory}", chooses.name());
+    started(name, placements, own.environment(chooses), symmetric)
 }
 
 /// A session whose ranks are processes on `placements`, with these variables in their environment.
@@ -34,16 +40,16 @@ pub(crate) fn session_in(
     started(
         "corecast processes".to_owned(),
         placements,
-        environment,
-        Vec::new(),
+        (environment, Vec::new()),
+        false,
     )
 }
 
 fn started(
     name: String,
     placements: &[CpuPlacement],
-    environment: Vec<(String, String)>,
-    environment_removed: Vec<String>,
+    (environment, environment_removed): (Vec<(String, String)>, Vec<String>),
+    symmetric: bool,
 ) -> Result<Session> {
     let program = std::env::current_exe().context("where this command lies")?;
     let places = cpu_placement::describe(placements);
@@ -59,6 +65,9 @@ fn started(
     arguments.push(FOLDER.into());
     if places != "any" {
         arguments.extend(["--cores".into(), cores.into()]);
+    }
+    if symmetric {
+        arguments.push("--symmetric".into());
     }
     let setting = match &places[..] {
         "any" => "processes, unpinned".to_owned(),
@@ -83,6 +92,10 @@ pub(crate) struct RankArgs {
     /// A PU for each rank, or none to leave it to the system
     #[arg(long, value_delimiter = ',')]
     cores: Vec<u32>,
+
+    /// Buffers lie in symmetric memory
+    #[arg(long)]
+    symmetric: bool,
 }
 
 /// Runs one process of the session.
@@ -94,6 +107,6 @@ pub(crate) fn rank(_: &Global, args: &RankArgs) -> Result<std::process::ExitCode
         cpu_placement::take(CpuPlacement::Pu(pu)).map_err(anyhow::Error::msg)?;
     }
     let member = team.join(rank)?;
-    corecast_bench::session::serve(&args.folder, member)?;
+    corecast_bench::session::serve(&args.folder, member, args.symmetric)?;
     Ok(std::process::ExitCode::SUCCESS)
 }

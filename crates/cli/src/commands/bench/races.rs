@@ -224,8 +224,14 @@ fn join_processes(racers: &mut Racers<'_>, args: &BenchArgs, conditions: Conditi
     }
     for &chooses in racers.own.which.teams() {
         for placements in &all {
-            let session = processes::session(racers.own, chooses, placements)?;
-            racers.processes.push(Arc::new(session.under(conditions)));
+            for &symmetric in if args.symmetric {
+                &[false, true][..]
+            } else {
+                &[false]
+            } {
+                let session = processes::session(racers.own, chooses, placements, symmetric)?;
+                racers.processes.push(Arc::new(session.under(conditions)));
+            }
         }
     }
     if !args.no_peers {
