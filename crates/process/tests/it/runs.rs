@@ -74,6 +74,34 @@ fn after_a_panic_there_is_no_other_run() {
     assert!(said.contains("joined twice"), "{said}");
 }
 
+/// Each rank is the root of its own broadcast, sends, and waits for nobody: blocking, and in flight.
+#[test]
+fn members_that_end_after_different_operations_are_named() {
+    let ends = |in_flight: bool| {
+        let team = Team::new(plans(2)).unwrap();
+        let run = || {
+            team.run(|member| {
+                let mut data = [7_u64];
+                let root = member.rank();
+                if in_flight {
+                    let flown = member.overlap(|flight| flight.broadcast(root, &mut data)?.wait());
+                    flown.unwrap().unwrap();
+                } else {
+                    member.broadcast(root, &mut data).unwrap();
+                }
+            });
+        };
+        let said = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+        said.downcast_ref::<String>().unwrap().clone()
+    };
+    for in_flight in [false, true] {
+        let said = ends(in_flight);
+        for rank in ["broadcast from rank 0", "broadcast from rank 1"] {
+            assert!(said.contains(rank), "in flight {in_flight}: {said}");
+        }
+    }
+}
+
 /// One process rests between two runs while the other waits for it, and is told when it leaves.
 #[test]
 fn processes_wait_for_the_next_run_and_not_for_one_that_cannot_come() {
