@@ -10,7 +10,7 @@ pub(crate) fn caches(files: &mut Files, online: &CpuList) -> Vec<Cache> {
     let mut caches: Vec<Cache> = Vec::new();
     let mut silent = CpuList::new();
     for pu in online.iter() {
-        let found = caches_of(files, pu, online);
+        let found = caches_of(files, pu, online, &caches);
         if found.is_empty() {
             silent.insert(pu);
         }
@@ -38,14 +38,24 @@ fn key(cache: &Cache) -> (u8, bool, &[u32]) {
     )
 }
 
-fn caches_of(files: &mut Files, pu: u32, online: &CpuList) -> Vec<Cache> {
+/// The caches of one PU; `known` are those of others, which it may share.
+fn caches_of(files: &mut Files, pu: u32, online: &CpuList, known: &[Cache]) -> Vec<Cache> {
     let directory = format!("/sys/devices/system/cpu/cpu{pu}/cache");
     let indices = files.numbered(&directory, "index");
-    let read = |index| cache(files, &format!("{directory}/index{index}"), pu, online);
+    let read = |index| {
+        let directory = format!("{directory}/index{index}");
+        cache(files, &directory, pu, online, known)
+    };
     indices.iter().filter_map(read).collect()
 }
 
-fn cache(files: &mut Files, directory: &str, pu: u32, online: &CpuList) -> Option<Cache> {
+fn cache(
+    files: &mut Files,
+    directory: &str,
+    pu: u32,
+    online: &CpuList,
+    known: &[Cache],
+) -> Option<Cache> {
     let kind = match files.text(&format!("{directory}/type")).as_deref() {
         Some("Data") => CacheKind::Data,
         Some("Instruction") => return None,
@@ -71,6 +81,13 @@ fn cache(files: &mut Files, directory: &str, pu: u32, online: &CpuList) -> Optio
             format!("the L{level} cache names no sharers: assumed private"),
         );
     }
+    let shared_by: Vec<u32> = sharers.unwrap_or(CpuList::from([pu])).iter().collect();
+    let it = |other: &&Cache| key(other) == (level, kind == CacheKind::Unified, &shared_by);
+    if shared_by[0] != pu
+        && let Some(known) = known.iter().find(it)
+    {
+        return Some(known.clone());
+    }
     let positive = |value: &u64| *value > 0;
     let line = files
         .value(&format!("{directory}/coherency_line_size"))
@@ -81,7 +98,7 @@ fn cache(files: &mut Files, directory: &str, pu: u32, online: &CpuList) -> Optio
         kind,
         size_bytes: size.and_then(|size| bytes(&size)).filter(positive),
         line_bytes: line,
-        shared_by: sharers.unwrap_or(CpuList::from([pu])).iter().collect(),
+        shared_by,
     })
 }
 
