@@ -57,8 +57,14 @@ pub enum AllocError {
 impl SymmetricMemory {
     /// Symmetric memory of a rank of this process: `bytes` of the spare part of `segment`, from `offset` on, both multiples
     /// of the page size.
+    ///
+    /// # Panics
+    ///
+    /// If something of it is other symmetric memory of this process: two buffers could have the same bytes.
     pub fn new(segment: &Arc<Segment>, offset: usize, bytes: usize) -> Self {
         let place = offset..offset + bytes;
+        let is_ours = segment.claim(place.clone());
+        assert!(is_ours, "bytes {place:?} are other symmetric memory");
         Self(Arc::new(Inner {
             segment: Arc::clone(segment),
             free: Mutex::new(RangeAllocator::new(place.clone())),

@@ -6,7 +6,8 @@ use super::numa;
 use super::placement::Placement;
 use super::room;
 use crate::line::PAIR_BYTES;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -28,6 +29,8 @@ pub struct Segment {
     pub(super) bytes: usize,
     /// Bytes that had memory when this process mapped the segment.
     pub(super) reserved: usize,
+    /// Parts that have an owner, who makes references to their bytes.
+    pub(super) claims: Mutex<Vec<Range<usize>>>,
     /// Bytes that `lines` has handed out.
     pub(super) used: AtomicU64,
     /// [`UNDECIDED`], [`VIEWS`] or [`ADDRESSES`].
@@ -137,6 +140,7 @@ impl Segment {
             base,
             bytes,
             reserved: bytes,
+            claims: Mutex::default(),
             used: AtomicU64::new(0),
             purpose: AtomicU32::new(UNDECIDED),
             placement: Placement::Anywhere,
@@ -193,6 +197,7 @@ impl Segment {
             base: unsafe { self.base.add(offset) },
             bytes,
             reserved: bytes,
+            claims: Mutex::default(),
             used: AtomicU64::new(0),
             purpose: AtomicU32::new(VIEWS),
             placement,

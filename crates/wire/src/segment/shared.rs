@@ -11,9 +11,10 @@ use super::{Segment, SegmentError, room};
 use rustix::fs::{FallocateFlags, FileType, MemfdFlags, Mode, SealFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 impl Segment {
     /// Memory that other processes may map as well, all zero: a sealed file in memory that belongs
@@ -230,6 +231,18 @@ impl Segment {
         Ok(())
     }
 
+    /// Claims a part for an owner of this process, who alone makes references to its bytes. Returns whether nothing of it has an
+    /// owner yet. The claim is for ever.
+    pub fn claim(&self, part: Range<usize>) -> bool {
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        let overlaps = |other: &Range<usize>| other.start < part.end && part.start < other.end;
+        let is_free = !claims.iter().any(overlaps);
+        if is_free {
+            claims.push(part);
+        }
+        is_free
+    }
+
     /// The address of a byte of the segment.
     ///
     /// # Panics
@@ -398,6 +411,16 @@ mod tests {
             assert!(here.commit(offset, bytes).is_err(), "{offset}, {bytes}");
             assert!(here.release(offset, bytes).is_err(), "{offset}, {bytes}");
         }
+    }
+
+    #[test]
+    fn a_part_has_one_owner() {
+        let (segment, _file) = Segment::shared_with_spare(4096, 1 << 20).unwrap();
+        assert!(segment.claim(4096..8192) && segment.claim(16384..20480));
+        for taken in [4096..8192, 0..4097, 8191..16384, 0..1 << 20, 17000..18000] {
+            assert!(!segment.claim(taken.clone()), "{taken:?}");
+        }
+        assert!(segment.claim(8192..16384) && segment.claim(0..4096));
     }
 
     #[test]
