@@ -42,6 +42,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for sum in sums {
         assert!(sum?.iter().all(|&sum| sum == 6));
     }
+
+    // Buffers that all processes see are read where they lie.
+    let sums = team.run(|member| {
+        let mut data = member.alloc::<f64>(10_000)?;
+        data.fill(0.5);
+        member.allreduce(&mut data, Sum)?;
+        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(data[9_999])
+    });
+    for sum in sums {
+        assert_eq!(sum.map_err(|error| error.to_string())?, 2.0);
+    }
     if let Some(mut second) = second
         && !second.wait()?.success()
     {

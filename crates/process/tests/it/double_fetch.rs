@@ -11,6 +11,8 @@ use corecast_plan::Pattern;
 use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Member, Options};
 use corecast_wire::{Segment, WORDS, Words};
+use std::cell::RefCell;
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,8 +25,14 @@ const GIVEN: u64 = 0x5EED_5EED_0000_0001;
 /// What the second mapping writes over all that it finds of that.
 const OTHER: u64 = 0xBAD_BAD;
 
+thread_local! {
+    /// The addresses of this rank's own data, if they lie in symmetric memory.
+    static OWN: RefCell<Range<usize>> = const { RefCell::new(0..0) };
+}
+
 /// Runs `operation` on both ranks of a team of two parts, with an operator that writes over the whole memory of the
-/// team while it has its operands. Returns how many words it wrote, and how many of them the operands then showed.
+/// team while it has its operands. Returns how many words it wrote, and how many of them the operands then showed: not
+/// counting a rank's own data in symmetric memory, which it has put there itself.
 fn overwrite(
     options: &Options,
     operation: impl Fn(&mut Member, &mut [u64], &dyn Combine) -> Result<(), Failure> + Sync,
@@ -32,7 +40,8 @@ fn overwrite(
     let machine = corecast_model::synthetic("core:2").unwrap();
     let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap();
     let fd = ProcessGroup::found(&plans, options).unwrap();
-    let second = Segment::attach(fd.as_fd()).unwrap();
+    let second = Segment::attach_with_spare(fd.as_fd()).unwrap();
+    let symmetric = options.symmetric > 0;
     let lines = second
         .at::<Words>(0, second.bytes() / size_of::<Words>())
         .unwrap();
@@ -53,7 +62,11 @@ fn overwrite(
                 let pairs = now.iter().zip(before);
                 pairs.filter(|(now, before)| now != before).count()
             };
-            let changed = changed(into, &before.0) + changed(with, &before.1);
+            let changed = [(into, &before.0), (with, &before.1)].map(|(now, before)| {
+                let is_own = OWN.with_borrow(|own| own.contains(&now.as_ptr().addr()));
+                if is_own { 0 } else { changed(now, before) }
+            });
+            let changed: usize = changed.iter().sum();
             seen.fetch_add(changed, Ordering::Relaxed);
         }
     });
@@ -63,9 +76,16 @@ fn overwrite(
             let (fd, operator, operation) = (fd.as_fd(), &operator, &operation);
             scope.spawn(move || {
                 let team = ProcessGroup::attach(fd, &[rank], options).unwrap();
-                let mut data = vec![GIVEN; ELEMENTS];
                 let mut member = team.join(rank).unwrap();
-                operation(&mut member, &mut data, &operator).unwrap();
+                let mut own = vec![GIVEN; ELEMENTS];
+                let mut shared = symmetric.then(|| member.alloc::<u64>(ELEMENTS).unwrap());
+                let data = shared.as_deref_mut().unwrap_or(&mut own);
+                data.fill(GIVEN);
+                if symmetric {
+                    let start = data.as_ptr().addr();
+                    OWN.set(start..start + size_of_val(data));
+                }
+                operation(&mut member, data, &operator).unwrap();
                 member.barrier().unwrap();
             });
         }
@@ -93,13 +113,14 @@ fn no_operator_sees_what_is_written_later() {
     }
     let mut all = 0;
     for (name, algorithms) in plans {
-        for deterministic in [false, true]
+        for (deterministic, symmetric) in [(false, 0), (false, 1 << 16), (true, 0), (true, 1 << 16)]
             .into_iter()
-            .take(if name == "chosen" { 2 } else { 1 })
+            .take(if name == "chosen" { 4 } else { 2 })
         {
             let options = Options {
                 algorithms,
                 deterministic,
+                symmetric,
                 ..Options::default()
             };
             let (written, seen) = overwrite(&options, |member, data, operator| {
@@ -115,7 +136,7 @@ fn no_operator_sees_what_is_written_later() {
             });
             assert_eq!(
                 seen, 0,
-                "{name}: operands changed, {written} words were written"
+                "{name}, {symmetric}: operands changed, {written} words were written"
             );
             all += written;
         }

@@ -51,7 +51,7 @@ impl RaceRow {
 
 /// The races of the record with blocks of at most `bytes`, and new predictions of them.
 ///
-/// Races of algorithms that are not simulated are left out; [`not_simulated`] names them.
+/// Races of algorithms that are not simulated are left out.
 pub fn rows(bytes: usize) -> Vec<RaceRow> {
     let mut races = races();
     races.retain(|race| race.bytes <= bytes);
