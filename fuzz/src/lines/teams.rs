@@ -120,6 +120,8 @@ impl Program {
             depth: 1,
             patience: Some(PATIENCE),
             record: self.recorded,
+            // Addresses cost time where addresses are checked.
+            symmetric: 1 << 16,
             ..Options::default()
         }
     }
