@@ -40,8 +40,9 @@ fn is_constant(path: &str) -> bool {
 /// The directory that stands for `/`, and the sentences about what could not be read there.
 pub(crate) struct Files {
     root: PathBuf,
-    /// What was read for this discovery, and in earlier ones.
+    /// What was read for this discovery.
     read: RefCell<Texts>,
+    /// What was read for earlier ones, and stays as it is.
     constant: Option<Arc<Texts>>,
     /// The assumptions so far, in order, each with the PUs that it is about, if any.
     assumptions: Vec<(String, CpuList)>,
@@ -148,23 +149,13 @@ impl Files {
         let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let mut options = OpenOptions::new();
         let file = options.read(true).custom_flags(nonblocking);
-        let mut file = file.open(self.at(path)).ok()?;
+        let file = file.open(self.at(path)).ok()?;
         if !file.metadata().ok()?.is_file() {
             return None;
         }
-        // Most files are shorter than this, and say nothing true of their length.
-        let (mut bytes, mut block) = (Vec::new(), [0; 4096]);
-        loop {
-            match file.read(&mut block) {
-                Ok(0) => break,
-                Ok(count) => bytes.extend_from_slice(&block[..count]),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => return None,
-            }
-            if bytes.len() as u64 >= FILE_BYTES_MAX {
-                break;
-            }
-        }
+        // Most files are shorter than this, and say nothing true of their length: there is nothing to probe for.
+        let mut bytes = Vec::with_capacity(4096);
+        file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         (!text.is_empty()).then(|| text.to_owned())

@@ -82,7 +82,9 @@ impl Predict for Simulated {
         let call = Call::new(operation, algorithm, 0, bytes * blocks).ok()?;
         // What is extrapolated must have been cut in both lengths.
         let cut = bytes <= LONG_BYTES || segment(operation, algorithm) <= LONG_BYTES / 4;
-        (call.is_as_on_hardware() && cut)
-            .then(|| self.simulate(operation, algorithm, plans, bytes))?
+        if !call.is_as_on_hardware() || !cut {
+            return None;
+        }
+        self.simulate(operation, algorithm, plans, bytes)
     }
 }

@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-fn plans(n: usize) -> Result<Plans, corecast_collectives::PlansError> {
+pub(crate) fn plans(n: usize) -> Result<Plans, corecast_collectives::PlansError> {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
 }
@@ -147,31 +147,41 @@ fn kernel_copy(requested: &str) {
         }
         _ => {
             println!("\nstarted");
-            let ended = team.run(|member| {
-                let mut data = vec![1_u64; 3 << 20];
-                loop {
-                    let done = member.allreduce(&mut data, |a: u64, b: u64| a.min(b));
-                    let done = done.and_then(|()| member.broadcast(0, &mut data));
-                    if let Err(failure) = done {
-                        return failure;
-                    }
-                    assert!(data.iter().all(|&one| one == 1), "torn");
-                }
-            });
-            assert!(
-                matches!(
-                    ended[0],
-                    Failure::PeerLost {
-                        how: Loss::Died,
-                        ..
-                    }
-                ),
-                "{}",
-                ended[0]
-            );
+            let ended = team.run(|member| until_one_fails(member, &mut vec![0; 3 << 20], |_| ()));
+            assert_died(&ended[0]);
             println!("\nworks");
         }
     }
+}
+
+/// Combines and broadcasts ones until an operation fails. `done` is told the number of each round.
+pub(crate) fn until_one_fails(
+    member: &mut Member,
+    data: &mut [u64],
+    mut done: impl FnMut(usize),
+) -> Failure {
+    data.fill(1);
+    for round in 1.. {
+        let both = member.allreduce(data, |a: u64, b: u64| a.min(b));
+        if let Err(failure) = both.and_then(|()| member.broadcast(0, data)) {
+            return failure;
+        }
+        assert!(data.iter().all(|&one| one == 1), "torn");
+        done(round);
+    }
+    unreachable!("rounds end by a failure")
+}
+
+#[track_caller]
+pub(crate) fn assert_died(failure: &Failure) {
+    let died = matches!(
+        failure,
+        Failure::PeerLost {
+            how: Loss::Died,
+            ..
+        }
+    );
+    assert!(died, "{failure}");
 }
 
 /// Two long reductions in flight at the same time.
@@ -321,7 +331,7 @@ fn short_memory_is_an_error_that_says_so() {
 
 /// Returns what a process printed, which must have ended well.
 #[track_caller]
-fn said(child: Child) -> String {
+pub(crate) fn said(child: Child) -> String {
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert!(said.lines().any(|line| line == "works"), "{ended:?}");

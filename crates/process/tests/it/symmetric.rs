@@ -1,19 +1,13 @@
 //! Symmetric buffers of teams of processes: operations over them, and their memory.
 
-use corecast_collectives::Plans;
+use crate::cma::{assert_died, plans, said, until_one_fails};
 use corecast_collectives::operator::Sum;
-use corecast_plan::Pattern;
 use corecast_process::{Address, ProcessGroup};
-use corecast_team::{AllocError, Failure, Loss, Member, Options, Team};
+use corecast_team::{AllocError, Member, Options, Team};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 const PART: &str = "CORECAST_TEST_SYMMETRIC_PART";
-
-fn plans(n: usize) -> Result<Plans, corecast_collectives::PlansError> {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
-}
 
 /// Enters with one rank, or with all of them.
 fn enter(name: &str, n: usize, ranks: usize, options: &Options) -> Team {
@@ -35,29 +29,13 @@ fn part() {
         "stays" => {
             let failures = team.run(|member| {
                 let mut data = member.alloc::<u64>(3 << 18).unwrap();
-                data.fill(1);
-                let mut rounds = 0;
-                loop {
-                    let done = member.allreduce(&mut data, |a: u64, b: u64| a.min(b));
-                    let done = done.and_then(|()| member.broadcast(0, &mut data));
-                    if let Err(failure) = done {
-                        return failure;
-                    }
-                    assert!(data.iter().all(|&one| one == 1), "torn");
-                    rounds += 1;
-                    if rounds == 3 {
+                until_one_fails(member, &mut data, |round| {
+                    if round == 3 {
                         println!("\nstarted");
                     }
-                }
+                })
             });
-            let died = matches!(
-                failures[0],
-                Failure::PeerLost {
-                    how: Loss::Died,
-                    ..
-                }
-            );
-            assert!(died, "{}", failures[0]);
+            assert_died(&failures[0]);
         }
         _ => panic!("{part}"),
     }
@@ -74,13 +52,6 @@ fn start(part: &str, name: &str, n: usize) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
-}
-
-#[track_caller]
-fn works(child: Child) {
-    let ended = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stdout);
-    assert!(said.lines().any(|line| line == "works"), "{ended:?}");
 }
 
 /// Operations in which some ranks have symmetric buffers and some have not, blocking and in flight.
@@ -144,7 +115,7 @@ fn processes_read_each_others_symmetric_buffers() {
     for n in [2, 4] {
         let name = format!("symmetric-{n}-{}", std::process::id());
         let processes: Vec<Child> = (0..n).map(|_| start("whole", &name, n)).collect();
-        processes.into_iter().for_each(works);
+        processes.into_iter().for_each(|child| _ = said(child));
     }
 }
 
@@ -161,7 +132,7 @@ fn a_lender_that_is_killed_is_a_loss() {
     let mut victim = processes.remove(1);
     victim.kill().unwrap();
     victim.wait().unwrap();
-    processes.into_iter().for_each(works);
+    processes.into_iter().for_each(|child| _ = said(child));
 }
 
 /// A team without symmetric memory says so, and one with little says how much.

@@ -174,6 +174,31 @@ impl Segment {
         bytes: usize,
         node: Option<u32>,
     ) -> Result<Arc<Self>, SegmentError> {
+        let base = self.pages_at(offset, bytes)?;
+        self.allow_views()?;
+        let placement = match node {
+            Some(node) if bytes > 0 => self.bind(offset, bytes, node),
+            _ => Placement::Anywhere,
+        };
+        Ok(Arc::new(Self {
+            base,
+            bytes,
+            reserved: bytes,
+            claims: Mutex::default(),
+            used: AtomicU64::new(0),
+            purpose: AtomicU32::new(VIEWS),
+            placement,
+            shared: self.shared,
+            whole: Some(Arc::clone(self)),
+        }))
+    }
+
+    /// The first byte of a range that begins with a page and lies in the segment.
+    pub(super) fn pages_at(
+        &self,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<NonNull<u8>, SegmentError> {
         let end = offset.checked_add(bytes);
         if end.is_none_or(|end| end > self.bytes) {
             return Err(SegmentError::Outside {
@@ -187,23 +212,8 @@ impl Segment {
         if !offset.is_multiple_of(align) {
             return Err(SegmentError::Misaligned { offset, align });
         }
-        self.allow_views()?;
-        let placement = match node {
-            Some(node) if bytes > 0 => self.bind(offset, bytes, node),
-            _ => Placement::Anywhere,
-        };
-        Ok(Arc::new(Self {
-            // SAFETY: within the mapping, as was just checked.
-            base: unsafe { self.base.add(offset) },
-            bytes,
-            reserved: bytes,
-            claims: Mutex::default(),
-            used: AtomicU64::new(0),
-            purpose: AtomicU32::new(VIEWS),
-            placement,
-            shared: self.shared,
-            whole: Some(Arc::clone(self)),
-        }))
+        // SAFETY: within the mapping, as was just checked.
+        Ok(unsafe { self.base.add(offset) })
     }
 
     /// Decides the segment's purpose, once. Returns `false` if it already has another one.

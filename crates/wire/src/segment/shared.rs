@@ -256,22 +256,12 @@ impl Segment {
 
     /// The first of whole pages that lie in the segment.
     fn spare_pages(&self, offset: usize, bytes: usize) -> Result<*mut u8, SegmentError> {
-        let end = offset.checked_add(bytes);
-        if end.is_none_or(|end| end > self.bytes) {
-            return Err(SegmentError::Outside {
-                offset,
-                count: bytes,
-                each: 1,
-                bytes: self.bytes,
-            });
+        let first = self.pages_at(offset, bytes)?;
+        let (offset, align) = (offset + bytes, rustix::param::page_size());
+        match bytes.is_multiple_of(align) {
+            true => Ok(first.as_ptr()),
+            false => Err(SegmentError::Misaligned { offset, align }),
         }
-        let align = rustix::param::page_size();
-        if !(offset | bytes).is_multiple_of(align) {
-            let offset = offset | bytes;
-            return Err(SegmentError::Misaligned { offset, align });
-        }
-        // SAFETY: within the mapping, as was just checked.
-        Ok(unsafe { self.base.add(offset) }.as_ptr())
     }
 }
 
