@@ -22,6 +22,8 @@ pub(super) fn run(u: &mut Unstructured) -> Result<()> {
     let options = Options {
         slots: 4,
         depth: 1,
+        // A copy holds the whole memory, and addresses cost time where they are checked.
+        symmetric: 1 << 16,
         ..Options::default()
     };
     let fd = ProcessGroup::found(&plans(u, n)?, &options).expect("there is memory");
