@@ -1,7 +1,7 @@
 //! The rules by which a team chooses the algorithm of an operation at each length.
 //!
 //! ```text
-//! asked for by the program ──► by CORECAST_ALGO ──► tuned for this team ──► built-in choice
+//! asked for by the program ──► by CORECAST_ALGO ──► tuned for this team, or one like it ──► built-in choice
 //! ```
 //!
 //! This order holds for each operation and each range of lengths by itself: where one source names no
@@ -13,13 +13,16 @@ mod tests;
 use corecast_collectives::preferences::{NamedRange, UnknownOperation};
 use corecast_collectives::{Algorithms, preferences as algorithms};
 use corecast_machine::Discovery;
+use corecast_model::Collective;
 use corecast_model::profile::{Circumstances, TunedRange, Tuning};
+use corecast_team::KernelCopies;
 use serde::Serialize;
 
 use crate::choose::Races;
 use crate::error::Error;
 
 pub use crate::fit::Fit;
+use crate::fit::Fitting;
 
 /// The environment variable that asks for algorithms.
 pub const CORECAST_ALGO: &str = "CORECAST_ALGO";
@@ -32,7 +35,7 @@ pub enum AskedBy {
     Program,
     /// The environment, by [`CORECAST_ALGO`].
     Environment,
-    /// A stored tuning that fits this team.
+    /// A stored tuning that fits this team, see [`Rules::source`].
     Profile,
     /// No source: Corecast chooses by length and links.
     BuiltIn,
@@ -123,18 +126,28 @@ impl Rules {
         })
     }
 
-    /// Adds the tuning that `races` have for a team, if one fits it.
+    /// Adds the tuning that `races` have for a team, or for one like it: of the same kind of ranks, which share PUs as well or
+    /// do not either, and up to four times as many or as few. Of a similar team only operations with data are taken.
     #[must_use]
     pub fn with_tuning(mut self, races: &Races, fit: &Fit<'_>, now: &Circumstances) -> Self {
         match races.tuning(fit, now) {
-            Ok(tuning) => {
+            Ok(fitting) => {
+                let (tuning, raced_by) = match fitting {
+                    Fitting::Exact(tuning) => (tuning.clone(), String::new()),
+                    Fitting::Near(tuning) => {
+                        let team = Fit::of_tuning(tuning).to_string();
+                        let raced_by = format!(" by {team} the nearest that was tuned");
+                        (for_similar(tuning.clone()), raced_by)
+                    }
+                };
                 let started = match tuning.synchronisation == fit.start {
                     true => String::new(),
                     false => format!(", {} as nothing else was tuned", tuning.synchronisation),
                 };
-                self.source = format!("{}, tuned {}{started}", races.file(), tuning.created);
-                match named(tuning) {
-                    Ok(profile) => self.apply(profile, tuning.clone()),
+                let (file, created) = (races.file(), &tuning.created);
+                self.source = format!("{file}, tuned {created}{raced_by}{started}");
+                match named(&tuning) {
+                    Ok(profile) => self.apply(profile, tuning),
                     Err(reason) => {
                         self.source = format!("none: {} cannot be used: {reason}", races.file());
                     }
@@ -216,6 +229,22 @@ impl Rules {
             .map(|(by, asked)| format!("{asked} (asked for by {by})"))
             .collect()
     }
+}
+
+/// The tuning for a team that is only similar: how ranks wait depends on how many there are, and which barrier is best on
+/// the tree that was raced as well.
+fn for_similar(mut tuning: Tuning) -> Tuning {
+    tuning.waits = None;
+    tuning
+        .operations
+        .retain(|one| one.operation != Collective::Barrier.name());
+    tuning
+}
+
+/// From which length on the kernel copies data between the processes of a tuned team; `None` where that was not raced.
+pub(crate) fn kernel_copies(tuning: &Tuning) -> Option<KernelCopies> {
+    let bytes = usize::try_from(tuning.kernel_copies_from?);
+    Some(bytes.map_or(KernelCopies::Never, KernelCopies::of_bytes))
 }
 
 fn named_range(range: &TunedRange) -> NamedRange<'_> {

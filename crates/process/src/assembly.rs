@@ -10,7 +10,7 @@ use crate::segment_header::{Facts, Owner, SegmentHeader};
 use crate::transfer_path::{Word, try_all};
 use corecast_collectives::Plans;
 use corecast_team::team_memory::TeamMemory;
-use corecast_team::{Options, OwnPart, Team};
+use corecast_team::{KernelCopies, Options, OwnPart, Team};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::sync::{mutated, process_id};
 use corecast_wire::{Segment, WaitConfig, shared_fence_kind};
@@ -87,6 +87,7 @@ pub(crate) struct Assembly {
     wait_config: WaitConfig,
     ranks: Vec<usize>,
     limit: Duration,
+    kernel_copies: Option<KernelCopies>,
     word: Word,
     /// What tells the other processes when this one ends.
     keeping: Option<Keeping>,
@@ -145,6 +146,7 @@ impl Assembly {
             wait_config,
             ranks,
             limit: options.join_limit,
+            kernel_copies: options.kernel_copies,
             word,
             keeping,
         })
@@ -204,7 +206,8 @@ impl Assembly {
             self.team_memory.set_nodes(nodes.into());
         }
         let usable = std::thread::available_parallelism().map_or(1, usize::from);
-        let (processes, paths) = try_all(&self.header, &self.ranks, size > usable);
+        let shares = size > usable;
+        let (processes, paths) = try_all(&self.header, &self.ranks, self.kernel_copies, shares);
         self.team_memory.set_processes(processes, paths.lends_from);
         let own = OwnPart {
             ranks: self.ranks.clone(),

@@ -17,13 +17,14 @@
 //! | 2, allgather | | | | 1.8 | | 2.0 | | 1.1 |
 //! | 2, allreduce | | | 2.9 | | 2.3 | | | 3.3 (8 MiB) |
 //!
-//! So the kernel copies from 128 KiB on where ranks share cores, and not at all elsewhere, unless
-//! `CORECAST_CMA=BYTES` says otherwise. Buffers in huge pages are cheaper for the kernel: a hand-written loop then
+//! So where nobody has measured it, the kernel copies from 128 KiB on where ranks share cores, and not at all elsewhere.
+//! A tuning races both paths on its machine ([`Options::kernel_copies`](corecast_team::Options::kernel_copies)), and `CORECAST_CMA=BYTES` comes before both.
+//! Buffers in huge pages are cheaper for the kernel: a hand-written loop then
 //! takes 0.6 times as long from 512 KiB on, also with a core for each of two ranks that exchange.
 
 use crate::process_stat::Namespaces;
 use crate::segment_header::{Owner, SegmentHeader};
-use corecast_team::{Processes, TransferPath, TransferPaths};
+use corecast_team::{KernelCopies, Processes, TransferPath, TransferPaths};
 use corecast_transfer::Process;
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ use std::sync::Arc;
 /// never.
 pub const CMA: &str = "CORECAST_CMA";
 
-/// Least number of bytes that are read from another process's memory where ranks share cores; the module says why.
+/// Least number of bytes that are read from another process's memory where ranks share cores and nothing was raced; the
+/// module says why.
 const OVERSUBSCRIBED_FROM: usize = 128 << 10;
 
 /// A random word whose address [`SegmentHeader::register`] publishes, so that other processes can test whether they can read this
@@ -56,15 +58,16 @@ impl Word {
 type Tried = ((u64, u64), Option<Arc<Process>>, TransferPath);
 
 /// Tries to read the memory of the processes of all ranks but `ours`, and returns the transfer path from each of
-/// them. `shares` says whether ranks share cores.
+/// them. `raced` is from which length on the kernel should copy, and `shares` says whether ranks share cores.
 pub(crate) fn try_all(
     header: &SegmentHeader,
     ours: &[usize],
+    raced: Option<KernelCopies>,
     shares: bool,
 ) -> (Processes, TransferPaths) {
     let requested = std::env::var(CMA).ok();
     let own = Namespaces::own();
-    let lends_from = threshold(requested.as_deref(), shares);
+    let lends_from = threshold(requested.as_deref(), raced, shares);
     let mut found: Vec<Tried> = Vec::new();
     let (mut processes, mut from) = (Vec::new(), Vec::new());
     for rank in 0..header.size() {
@@ -111,12 +114,12 @@ pub(crate) fn try_all(
 }
 
 /// Least number of bytes to lend without a copy, `None` for never. `requested` is the value of [`CMA`].
-fn threshold(requested: Option<&str>, shares: bool) -> Option<usize> {
-    match requested.map(str::parse) {
-        Some(Ok(0)) => None,
-        Some(Ok(bytes)) => Some(bytes),
-        // A value that is no number is ignored.
-        Some(Err(_)) | None => shares.then_some(OVERSUBSCRIBED_FROM),
+fn threshold(requested: Option<&str>, raced: Option<KernelCopies>, shares: bool) -> Option<usize> {
+    // A value that is no number is ignored.
+    let requested = requested.and_then(|text| text.parse().ok());
+    match requested.map(KernelCopies::of_bytes).or(raced) {
+        Some(copies) => copies.least(),
+        None => shares.then_some(OVERSUBSCRIBED_FROM),
     }
 }
 

@@ -67,7 +67,7 @@ pub use symmetric::SymmetricBuffer;
 pub use team::{Kept, OwnPart, Team};
 pub use team_memory::TeamMemory;
 pub use team_state::TeamState;
-pub use transfer_path::{Processes, TransferPath, TransferPaths};
+pub use transfer_path::{KernelCopies, Processes, TransferPath, TransferPaths};
 
 /// What one operation at a time runs on: a rank's ends of the lines and its schedule.
 pub(crate) type OpContext = corecast_collectives::OpContext<Hardware>;

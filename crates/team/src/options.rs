@@ -2,6 +2,7 @@
 
 use crate::error::TeamError;
 use crate::operation::RANKS_MAX;
+use crate::transfer_path::KernelCopies;
 use corecast_collectives::Algorithms;
 use corecast_wire::WaitConfig;
 use corecast_wire::fiber::STACK_BYTES;
@@ -62,6 +63,9 @@ pub struct Options {
     /// makes buffers; 0 for none. They are rounded up to 64 KiB, and take no memory until then. The process that makes the
     /// team decides.
     pub symmetric: usize,
+    /// From which length on the kernel copies what this process's ranks lend to other processes, where `CORECAST_CMA` does
+    /// not say it. `None`: from 128 KiB where ranks share cores, else never.
+    pub kernel_copies: Option<KernelCopies>,
     /// The numbers of operations that count as begun when the team is made: of all, and of those in flight in each
     /// operation context. Sequence numbers go on from there. It is for tests of numbers that wrap around; all processes of
     /// a team give the same.
@@ -133,6 +137,7 @@ impl Default for Options {
             learn: false,
             lines: LINES,
             symmetric: SYMMETRIC_BYTES,
+            kernel_copies: None,
             begun: [0; 2],
         }
     }

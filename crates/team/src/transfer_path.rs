@@ -31,6 +31,49 @@ impl fmt::Display for TransferPath {
     }
 }
 
+/// From which length on the kernel copies what ranks lend to other processes.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_team::KernelCopies;
+/// assert_eq!(KernelCopies::of_bytes(0), KernelCopies::Never);
+/// assert_eq!(KernelCopies::of_bytes(1 << 20).least(), Some(1 << 20));
+/// assert_eq!(KernelCopies::From(65536).to_string(), "65536");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KernelCopies {
+    /// Data go through bounce buffers, however long they are.
+    Never,
+    /// Data of so many bytes and more are copied by the kernel.
+    From(usize),
+}
+
+impl KernelCopies {
+    /// The meaning of a number of bytes, of which 0 is never.
+    pub const fn of_bytes(bytes: usize) -> Self {
+        match bytes {
+            0 => Self::Never,
+            _ => Self::From(bytes),
+        }
+    }
+
+    /// The least number of bytes that the kernel copies; `None` for never.
+    pub const fn least(self) -> Option<usize> {
+        match self {
+            Self::Never => None,
+            Self::From(bytes) => Some(bytes),
+        }
+    }
+}
+
+impl fmt::Display for KernelCopies {
+    /// As a number of bytes, of which 0 is never.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.least().unwrap_or(0).fmt(f)
+    }
+}
+
 /// The transfer paths of a process.
 #[derive(Debug)]
 pub struct TransferPaths {

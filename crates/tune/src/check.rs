@@ -214,6 +214,7 @@ impl Trial {
                 plans: Arc::new(outcome.plans.clone()),
                 wait_config: outcome.wait_config,
                 algorithms: with(base, operation, *asked),
+                kernel_copies: outcome.kernel_copies,
             },
         };
         let contenders: Vec<Contender> = algorithms.iter().map(contender).collect();

@@ -71,6 +71,7 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
         && old.under.stale(&kept.under).is_none()
     {
         (kept.waits, kept.operations) = (old.waits, old.operations.clone());
+        kept.kernel_copies_from = old.kernel_copies_from;
     }
     if tuned.outcome.team.iter().any(|race| race.what == "waits") {
         kept.waits = tuned.outcome.wait_config.map(|wait_config| TunedWaits {
@@ -79,6 +80,9 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
             yield_ns: wait_config.yield_ns,
             park: wait_config.park,
         });
+    }
+    if let Some(copies) = tuned.outcome.kernel_copies {
+        kept.kernel_copies_from = Some(copies.least().unwrap_or(0) as u64);
     }
     for operation in &tuned.outcome.operations {
         let operation = tuned_operation(operation);

@@ -49,6 +49,7 @@
 //!     rivals: Vec::new(),
 //!     waits: "balanced".to_owned(),
 //!     wait_configs: Vec::new(),
+//!     transfer_paths: false,
 //! };
 //! let request = TuneRequest {
 //!     operations: vec![Collective::Allgather],
@@ -85,5 +86,6 @@ pub mod search_space;
 pub mod sequential_test;
 pub mod sessions;
 mod simulated;
+mod transfer_paths;
 pub mod tuner;
 mod unconfirmed;

@@ -6,6 +6,7 @@ use crate::racer::Synchrony;
 use crate::sequential_test::{Ended, Left, SequentialTest};
 use corecast_collectives::Plans;
 use corecast_model::Collective;
+use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use serde::{Serialize, Serializer};
 
@@ -75,7 +76,7 @@ pub(crate) fn raced(
 /// A race of plans, or of ways to wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TeamRace {
-    /// The kind of race: `barrier`, `broadcast tree`, `reduce tree` or `waits`.
+    /// The kind of race: `barrier`, `broadcast tree`, `reduce tree`, `waits` or `long data between processes`.
     pub what: String,
     /// The operation that was timed.
     pub subject: String,
@@ -234,6 +235,8 @@ pub struct Outcome {
     pub plans: Plans,
     /// The way to wait that won; `None` if it is that of untuned teams of this size.
     pub wait_config: Option<WaitConfig>,
+    /// From which length on the kernel copies data between processes; `None` where that was not raced.
+    pub kernel_copies: Option<KernelCopies>,
     /// The tuned operations; one whose races were interrupted is not among them.
     pub operations: Vec<Tuned>,
     /// Suspected violations of guidelines, and what became of each.

@@ -66,5 +66,6 @@ pub fn search_space(planned: &Planned, oversubscribed: bool, known: bool) -> Sea
         rivals,
         waits: planned.waits.to_owned(),
         wait_configs: SearchSpace::wait_configs(wait_config),
+        transfer_paths: false,
     }
 }

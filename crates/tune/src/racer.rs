@@ -4,6 +4,7 @@ use crate::sequential_test::SequentialTest;
 use corecast_bench::sized::{Conditions, Start, Task};
 use corecast_collectives::{Algorithms, Plans};
 use corecast_model::Collective;
+use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,6 +90,8 @@ pub struct Form {
     pub wait_config: Option<WaitConfig>,
     /// The algorithms.
     pub algorithms: Algorithms,
+    /// From which length on the kernel copies data between processes; `None` for the default.
+    pub kernel_copies: Option<KernelCopies>,
 }
 
 /// A contender of a race.

@@ -103,6 +103,8 @@ pub struct SearchSpace {
     pub waits: String,
     /// Other ways to wait, with their names.
     pub wait_configs: Vec<(String, WaitConfig)>,
+    /// Whether data may go between its processes through bounce buffers or be copied by the kernel, whichever is faster.
+    pub transfer_paths: bool,
 }
 
 impl SearchSpace {

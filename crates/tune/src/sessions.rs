@@ -1,34 +1,43 @@
-//! Runs races of teams of processes. Each set of algorithms has a session of processes, which stays while it races.
+//! Runs races of teams of processes. Each set of algorithms, with a transfer path, has a session of processes, which stays
+//! while it races.
 
 use crate::hardware::{Replicate, bytes_max};
-use crate::racer::{Contender, RaceFailed, Racer, Subject, Synchrony};
+use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, Synchrony};
 use crate::sequential_test::SequentialTest;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::sized::Task;
 use corecast_bench::{Entrant, Session};
 use corecast_collectives::Algorithms;
 use corecast_model::Collective;
+use corecast_team::KernelCopies;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// The part of a form that processes are launched with.
+type Launched = (Algorithms, Option<KernelCopies>);
+
+fn launched(form: &Form) -> Launched {
+    (form.algorithms, form.kernel_copies)
+}
 
 /// A [`Racer`] whose teams are processes on given placements. It ignores plans and waits of contenders, since
 /// processes find their own.
 pub struct Sessions<'a> {
     placements: Vec<CpuPlacement>,
     synchrony: Synchrony,
-    launch: &'a dyn Fn(&Algorithms) -> Session,
-    open: Vec<(Algorithms, Arc<Session>)>,
+    launch: &'a dyn Fn(&Form) -> Session,
+    open: Vec<(Launched, Arc<Session>)>,
     begin: Instant,
     interrupted: &'a dyn Fn() -> bool,
 }
 
 impl<'a> Sessions<'a> {
-    /// A racer with a rank on each of `placements`. `launch` makes a session whose team runs these algorithms;
+    /// A racer with a rank on each of `placements`. `launch` makes a session whose team has a form's algorithms and path;
     /// `interrupted` is called between rounds and ends a race if it returns true.
     pub fn new(
         placements: Vec<CpuPlacement>,
         synchrony: Synchrony,
-        launch: &'a dyn Fn(&Algorithms) -> Session,
+        launch: &'a dyn Fn(&Form) -> Session,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
@@ -45,15 +54,15 @@ impl<'a> Sessions<'a> {
         cpu_placement::oversubscribed(&self.placements)
     }
 
-    /// The session of these algorithms, launched if there is none.
-    fn session(&mut self, algorithms: &Algorithms) -> Arc<Session> {
+    /// The session of this form, launched if there is none.
+    fn session(&mut self, form: &Form) -> Arc<Session> {
         let mut open = self.open.iter();
-        if let Some((_, session)) = open.find(|(asked, _)| asked == algorithms) {
+        if let Some((_, session)) = open.find(|(asked, _)| *asked == launched(form)) {
             return Arc::clone(session);
         }
         let conditions = self.synchrony.conditions(self.oversubscribed());
-        let session = Arc::new((self.launch)(algorithms).under(conditions));
-        self.open.push((*algorithms, Arc::clone(&session)));
+        let session = Arc::new((self.launch)(form).under(conditions));
+        self.open.push((launched(form), Arc::clone(&session)));
         session
     }
 }
@@ -76,7 +85,7 @@ impl Racer for Sessions<'_> {
             },
         };
         // Sessions of other races end, since each has a process for each rank.
-        let still = |asked: &Algorithms| contenders.iter().any(|c| c.form.algorithms == *asked);
+        let still = |asked: &Launched| contenders.iter().any(|c| launched(&c.form) == *asked);
         self.open.retain(|(asked, _)| still(asked));
         let placements = self.placements.clone();
         let replicate = Replicate {
@@ -86,7 +95,7 @@ impl Racer for Sessions<'_> {
             interrupted: self.interrupted,
         };
         replicate.hold(subject, contenders, test, |contender| {
-            let session = self.session(&contender.form.algorithms);
+            let session = self.session(&contender.form);
             Ok(Entrant::session(session, task))
         })
     }

@@ -1,8 +1,8 @@
 //! Runs the whole tuning of a team.
 //!
 //! ```text
-//! barrier plans + algorithms ─► trees ─► waits ─► operation by operation, size by size ─► confirmation ─► segments and
-//! groups ─► confirmation ─► guidelines ─► limits
+//! barrier plans + algorithms ─► trees ─► waits, or transfer path ─► operation by operation, size by size ─► confirmation
+//! ─► segments and groups ─► confirmation ─► guidelines ─► limits
 //! ```
 //!
 //! Each race has a share of the time that is left, three shares for long data, so races that end early leave time to
@@ -12,6 +12,8 @@
 //! cores of a guest on one.
 
 mod sizes;
+mod transfer_path;
+mod waits;
 
 use crate::candidates::{
     Asked, CandidateSet, Proposal, SHORT_BYTES_MAX, ask, candidate_set, name, with,
@@ -23,10 +25,12 @@ use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, replicates};
 use crate::ranges::{middle, ranges};
 use crate::search_space::{Part, SearchSpace};
 use crate::sequential_test::SequentialTest;
+use crate::transfer_paths;
 use crate::unconfirmed::{Unconfirmed, UnconfirmedRaces};
 use corecast_bench::sized::{ELEMENT_BYTES, Task};
 use corecast_collectives::{Algorithms, Plans};
 use corecast_model::Collective;
+use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -131,6 +135,7 @@ struct Tuner<'t> {
     unconfirmed_races: UnconfirmedRaces,
     plans: Arc<Plans>,
     wait_config: Option<WaitConfig>,
+    kernel_copies: Option<KernelCopies>,
     /// The algorithms that every race uses: those of the search space, and the tuned barrier.
     base: Algorithms,
     team: Vec<TeamRace>,
@@ -156,6 +161,10 @@ impl<'t> Tuner<'t> {
         all += usize::from(request.operations.contains(&Collective::Barrier));
         all += usize::from(!search_space.wait_configs.is_empty());
         all += search_space.trees().len();
+        if transfer_paths::is_raced(search_space, request) {
+            let of_path = transfer_paths::SIZES.iter().map(|&bytes| shares(bytes));
+            all += transfer_paths::OPERATIONS.len() * of_path.sum::<usize>();
+        }
         Self {
             racer,
             model,
@@ -167,6 +176,7 @@ impl<'t> Tuner<'t> {
             unconfirmed_races: UnconfirmedRaces::default(),
             plans: Arc::new(search_space.plans.clone()),
             wait_config: None,
+            kernel_copies: None,
             base: search_space.algorithms,
             team: Vec::new(),
             tuned: Vec::new(),
@@ -214,6 +224,7 @@ impl<'t> Tuner<'t> {
             plans: Arc::clone(&self.plans),
             wait_config: self.wait_config,
             algorithms: with(&self.base, operation, algorithm),
+            kernel_copies: self.kernel_copies,
         }
     }
 
@@ -272,7 +283,7 @@ impl<'t> Tuner<'t> {
         Ok((!self.racer.interrupted()).then_some(test))
     }
 
-    /// Tunes the barrier, the trees and the waits.
+    /// Tunes the barrier, the trees, the waits and the transfer path.
     fn team(&mut self) -> Result<(), RaceFailed> {
         if self.request.operations.contains(&Collective::Barrier) {
             self.tune_barrier()?;
@@ -282,6 +293,9 @@ impl<'t> Tuner<'t> {
         }
         if !self.search_space.wait_configs.is_empty() {
             self.tune_waits()?;
+        }
+        if transfer_paths::is_raced(self.search_space, self.request) {
+            self.tune_transfer_path()?;
         }
         Ok(())
     }
@@ -320,6 +334,7 @@ impl<'t> Tuner<'t> {
                     plans: Arc::new(rival.apply(&self.plans)),
                     wait_config: self.wait_config,
                     algorithms: self.base,
+                    kernel_copies: self.kernel_copies,
                 },
             });
             names.push(rival.predicted_ns);
@@ -391,6 +406,7 @@ impl<'t> Tuner<'t> {
             plans: Arc::new(plans),
             wait_config: self.wait_config,
             algorithms,
+            kernel_copies: self.kernel_copies,
         };
         let (own, own_ns) = self.search_space.own(part);
         let mut named = vec![(own.to_owned(), own_ns)];
@@ -413,38 +429,6 @@ impl<'t> Tuner<'t> {
             self.plans = Arc::clone(&contenders[winner].form.plans);
             self.team.push(TeamRace {
                 what: format!("{operation} tree"),
-                subject: subject.to_string(),
-                candidates: raced(&test, &named, Some(winner)),
-                winner,
-            });
-        }
-        Ok(())
-    }
-
-    /// Tunes how members wait.
-    fn tune_waits(&mut self) -> Result<(), RaceFailed> {
-        let mut named = vec![(self.search_space.waits.clone(), None)];
-        let mut contenders = vec![Contender {
-            name: self.search_space.waits.clone(),
-            form: self.form(Collective::Barrier, None),
-        }];
-        for (name, wait_config) in &self.search_space.wait_configs {
-            let mut form = self.form(Collective::Barrier, None);
-            form.wait_config = Some(*wait_config);
-            named.push((name.clone(), None));
-            contenders.push(Contender {
-                name: name.clone(),
-                form,
-            });
-        }
-        let subject = self.barrier();
-        let Some(test) = self.race(subject, "waits", &contenders, vec![0], None)? else {
-            return Ok(());
-        };
-        if let Some(winner) = test.winner() {
-            self.wait_config = contenders[winner].form.wait_config;
-            self.team.push(TeamRace {
-                what: "waits".to_owned(),
                 subject: subject.to_string(),
                 candidates: raced(&test, &named, Some(winner)),
                 winner,
@@ -761,13 +745,14 @@ impl<'t> Tuner<'t> {
     fn finish(mut self) -> Outcome {
         let interrupted = self.racer.interrupted();
         let sizes = self.request.sizes.len();
-        for tuned in &self.tuned {
-            if tuned.operation != Collective::Barrier && tuned.points.is_empty() && sizes > 0 {
-                self.notes.push(format!(
-                    "{} was not raced: there was no time left",
-                    tuned.operation
-                ));
-            }
+        let unraced = self.tuned.iter().filter(|tuned| {
+            tuned.operation != Collective::Barrier && tuned.points.is_empty() && sizes > 0
+        });
+        let unraced: Vec<&str> = unraced.map(|tuned| tuned.operation.name()).collect();
+        if !unraced.is_empty() {
+            let unraced = unraced.join(", ");
+            self.notes
+                .push(format!("there was no time left to race {unraced}"));
         }
         self.tuned.retain(|tuned| !tuned.points.is_empty());
         (self.progress)(Step {
@@ -779,6 +764,7 @@ impl<'t> Tuner<'t> {
             team: self.team,
             plans: Arc::unwrap_or_clone(self.plans),
             wait_config: self.wait_config,
+            kernel_copies: self.kernel_copies,
             operations: self.tuned,
             findings: self.findings,
             interrupted,

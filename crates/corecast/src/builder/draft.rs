@@ -100,6 +100,10 @@ impl Builder {
             None => Races::here(&store, &here),
         };
         let pin = self.pin.unwrap_or(rank_pus.len() <= here.usable.len());
+        let learn = match self.learn {
+            Some(learn) => learn,
+            None => learning::of_environment()?,
+        };
         let fit = Fit {
             threads: &rank_pus,
             pinned: pin,
@@ -108,6 +112,8 @@ impl Builder {
                 None => Mode::Threads,
             },
             start: self.start,
+            // What a team learns by itself is better than what another one has found.
+            similar: !learn,
         };
         let rules = Rules::new(self.options.algorithms, rules::environment()?)?;
         let rules = rules.with_tuning(&races, &fit, &rules::circumstances(&here));
@@ -121,10 +127,8 @@ impl Builder {
         options.wait_config = Some(waits.as_wait_config());
         options.parallelism = Some(here.unthrottled_parallelism());
         options.algorithms = *rules.algorithms();
-        options.learn = match self.learn {
-            Some(learn) => learn,
-            None => learning::of_environment()?,
-        };
+        options.kernel_copies = rules.tuning().and_then(rules::kernel_copies);
+        options.learn = learn;
         options.record = self.record.unwrap_or_else(|| record::folder().is_some());
         let numa_placement = NumaPlacement::of(&here, &rank_pus, pin);
         options.numa_nodes = numa_placement.nodes.clone();

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use corecast_machine::Discovery;
-use corecast_model::profile::{Circumstances, Tuning};
+use corecast_model::profile::Circumstances;
 use corecast_model::{Profile, ProfileEntry};
 use corecast_plan::Operation;
 
 use crate::costs;
-use crate::fit::{self, Fit};
+use crate::fit::{self, Fit, Fitting};
 use crate::store::{Store, Stored};
 
 /// The stored races of a machine, or why there are none.
@@ -60,7 +60,7 @@ impl Races {
     }
 
     /// The tuning of a team that fits it now, or why there is none.
-    pub(crate) fn tuning(&self, fit: &Fit<'_>, now: &Circumstances) -> Result<&Tuning, String> {
+    pub(crate) fn tuning(&self, fit: &Fit<'_>, now: &Circumstances) -> Result<Fitting<'_>, String> {
         match &self.profile {
             Some(profile) => fit::fitting(&profile.tunings, fit, now),
             None => Err(self.source.trim_start_matches("none: ").to_owned()),

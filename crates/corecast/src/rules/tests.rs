@@ -9,6 +9,7 @@ const FIT: Fit<'_> = Fit {
     pinned: true,
     mode: Mode::Threads,
     start: Start::Together,
+    similar: true,
 };
 
 fn now() -> Circumstances {
@@ -78,11 +79,11 @@ fn what_does_not_fit_is_refused_with_a_reason() {
     let good = races(vec![tuning(Start::Together, &RANGES)]);
     for fit in [
         Fit {
-            threads: &[1, 0],
+            threads: &[0, 0],
             ..FIT
         },
         Fit {
-            pinned: false,
+            threads: &[0, 1, 2],
             ..FIT
         },
         Fit {
@@ -90,7 +91,11 @@ fn what_does_not_fit_is_refused_with_a_reason() {
             ..FIT
         },
     ] {
-        check(&good, &fit, "was not tuned yet, see corecast tune");
+        check(
+            &good,
+            &fit,
+            "was not tuned yet, nor one like it, see corecast tune",
+        );
     }
     let mut stale = tuning(Start::Together, &RANGES);
     stale.under.microcode = Some("0x2".into());
@@ -106,6 +111,81 @@ fn what_does_not_fit_is_refused_with_a_reason() {
         "no algorithm of allreduce is called 'pigeons'",
     );
     check(&Races::none("no file"), &FIT, "none: no file");
+}
+
+#[test]
+fn the_tuning_of_the_most_similar_team_is_better_than_none() {
+    let none = Rules::new(Algorithms::default(), Algorithms::default()).unwrap();
+    let of = |threads: &[u32], pinned, algorithm: &str| {
+        let mut one = tuning(Start::Together, &[(None, Some(algorithm))]);
+        (one.threads, one.pinned) = (threads.to_vec(), pinned);
+        one.waits = Some(corecast_model::profile::TunedWaits {
+            spin_ns: 1,
+            hardware_ns: 0,
+            yield_ns: 2,
+            park: true,
+        });
+        one.kernel_copies_from = Some(4096);
+        one.operations.push(TunedOperation {
+            operation: "barrier".into(),
+            ranges: vec![TunedRange::new(None, Some("counter".into()))],
+        });
+        one
+    };
+    let sixteen: Vec<u32> = (0..16).collect();
+    let shared = [0, 0, 1, 1, 2, 2];
+    let all = races(vec![
+        of(&[0, 1], true, "ring"),
+        of(&[0, 1, 2, 3], true, "owners"),
+        of(&[0, 1, 2, 3], false, "trees"),
+        of(&sixteen, true, "doubling"),
+        of(&shared, false, "rabenseifner"),
+    ]);
+    let found = |threads: &[u32], pinned| {
+        let fit = Fit {
+            threads,
+            pinned,
+            ..FIT
+        };
+        let rules = none.clone().with_tuning(&all, &fit, &now());
+        (rules.at("allreduce", 8).unwrap().algorithm, rules)
+    };
+    let twelve: Vec<u32> = (0..12).collect();
+    let more: Vec<u32> = (0..70).collect();
+    for (threads, pinned, algorithm) in [
+        (&[1, 0][..], true, Some("ring")),
+        (&[0, 1], false, Some("ring")),
+        (&[0, 1, 2], true, Some("owners")),
+        (&[0, 1, 2], false, Some("trees")),
+        (&[3, 2, 1, 0], true, Some("owners")),
+        (&twelve, true, Some("doubling")),
+        (&[0, 0, 0, 1], true, Some("rabenseifner")),
+        // More than four times as many; and two ranks on one PU are not like two on two, nor like six on three.
+        (&more, true, None),
+        (&[0, 0], true, None),
+    ] {
+        let (name, rules) = found(threads, pinned);
+        assert_eq!(name, algorithm, "{threads:?}: {}", rules.source());
+        let Some(tuning) = rules.tuning() else {
+            continue;
+        };
+        // Waits and barriers are those of the team that raced, the path is that of the machine.
+        assert_eq!(tuning.waits, None);
+        assert_eq!(rules.at("barrier", 0).unwrap().algorithm, None);
+        assert_eq!(kernel_copies(tuning), Some(KernelCopies::From(4096)));
+        let part = "pinned, the nearest that was tuned";
+        assert!(rules.source().contains(part), "{}", rules.source());
+    }
+    let alone = Fit {
+        threads: &[1, 0],
+        similar: false,
+        ..FIT
+    };
+    let rules = none.clone().with_tuning(&all, &alone, &now());
+    assert_eq!(rules.tuning(), None);
+    let (_, exact) = found(&[0, 1, 2, 3], true);
+    assert_eq!(exact.at("barrier", 0).unwrap().algorithm, Some("counter"));
+    assert_eq!(exact.source(), "a file, tuned today");
 }
 
 #[test]

@@ -46,6 +46,9 @@ pub struct Tuning {
     /// How members wait; absent for Corecast's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<TunedWaits>,
+    /// From how many bytes on the kernel copies data between processes, 0 for never; absent where that was not raced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_copies_from: Option<u64>,
     /// The tuned operations, each at most once.
     pub operations: Vec<TunedOperation>,
 }
@@ -251,6 +254,7 @@ impl Tuning {
             under: Circumstances::default(),
             created: String::new(),
             waits: None,
+            kernel_copies_from: None,
             operations: Vec::new(),
         }
     }

@@ -3,3 +3,4 @@
 mod never_slower;
 mod sequential_test;
 mod synthetic;
+mod transfer_path;

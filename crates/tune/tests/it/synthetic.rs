@@ -130,12 +130,13 @@ pub(crate) fn search_space(ranks: usize) -> SearchSpace {
         ],
         waits: "balanced".to_owned(),
         wait_configs: SearchSpace::wait_configs(WaitConfig::BALANCED),
+        transfer_paths: false,
     }
 }
 
 /// The built-in choice takes its time; `ring` is better for allreduces from 4 KiB on and `trees` worse
 /// everywhere; a barrier by rounds is better, and longer spins too.
-fn plain(operation: Collective, bytes: usize, name: &str) -> Option<f64> {
+pub(crate) fn plain(operation: Collective, bytes: usize, name: &str) -> Option<f64> {
     let base = 100.0 + bytes as f64;
     let times = match (operation, name) {
         (Collective::Barrier, "dissemination:2") => 0.7,

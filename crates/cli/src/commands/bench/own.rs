@@ -299,6 +299,7 @@ impl Places {
                 pinned,
                 mode,
                 start,
+                similar: !planned.options.learn,
             };
             let rules = Rules::new(Algorithms::default(), asked)?;
             Ok::<_, corecast::Error>(rules.with_tuning(&races, &fit, &now))

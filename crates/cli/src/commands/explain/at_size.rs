@@ -97,6 +97,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
             false => Mode::Threads,
         },
         start: args.sync.parse()?,
+        similar: !planned.options.learn,
     };
     let races = Races::here(&Store::standard(), here);
     let rules = Rules::new(Algorithms::default(), environment)?;

@@ -1,4 +1,5 @@
-//! The tuning of the main job: the team of all hardware threads, as threads and as processes, within a given time.
+//! The tuning of the main job within a given time: the team of all hardware threads and one in which ranks share them, as
+//! threads and as processes. Teams of other sizes run what the most similar of these has found.
 
 use std::time::Duration;
 
@@ -15,6 +16,25 @@ use crate::source::Source;
 
 /// The parts of the time for threads and for processes. Processes have fewer races, as theirs take over the plans.
 const PARTS: [(bool, f64); 2] = [(false, 0.6), (true, 0.4)];
+
+/// The part of the time, where there is enough, for teams whose ranks share hardware threads.
+const SHARING: f64 = 0.35;
+
+/// The operations that race where ranks share hardware threads, at fewer sizes as well: races take longer there. Allgathers
+/// and gathers of processes tell the transfer path.
+const OF_SHARING: [Collective; 5] = [
+    Collective::Broadcast,
+    Collective::Allreduce,
+    Collective::Reduce,
+    Collective::Allgather,
+    Collective::Gather,
+];
+
+/// Ranks per hardware thread where ranks share them.
+const SHARE: usize = 4;
+
+/// The most ranks of a team whose ranks share hardware threads: more of them take longer than there is time.
+const SHARING_MAX: usize = 64;
 
 /// Less time than this is not enough for a race of each operation at each size.
 const LEAST: Duration = Duration::from_secs(2);
@@ -41,12 +61,28 @@ pub(crate) fn brief(source: &Source, time: Duration) -> Result<BriefTunings> {
         tunings: Vec::new(),
         notes: Vec::new(),
     };
-    for (processes, part) in PARTS {
-        let what = if processes { "processes" } else { "threads" };
+    let sharing_ranks = SHARE * source.file.threads().len();
+    let (alone, sharing) = match time >= ENOUGH && sharing_ranks <= SHARING_MAX {
+        true => (1.0 - SHARING, Some((Some(sharing_ranks), SHARING))),
+        false => (1.0, None),
+    };
+    let teams = std::iter::once((None, alone)).chain(sharing);
+    let teams = teams.flat_map(|(ranks, part)| {
+        PARTS.map(|(processes, of_part)| (processes, ranks, time.mul_f64(part * of_part)))
+    });
+    for (processes, ranks, budget) in teams {
+        let kind = if processes { "processes" } else { "threads" };
+        let what = match ranks {
+            Some(ranks) => format!("{ranks} {kind} that share hardware threads"),
+            None => kind.to_owned(),
+        };
         let request = TuneRequest {
-            operations: operations.clone(),
-            budget: time.mul_f64(part),
-            sizes: sizes(time),
+            operations: match ranks {
+                Some(_) => OF_SHARING.to_vec(),
+                None => operations.clone(),
+            },
+            budget,
+            sizes: sizes(if ranks.is_some() { budget } else { time }),
             ..TuneRequest::default()
         };
         if interrupt::happened() || request.budget < LEAST {
@@ -58,14 +94,17 @@ pub(crate) fn brief(source: &Source, time: Duration) -> Result<BriefTunings> {
             continue;
         }
         // With a list of operations earlier races of plans and waits stay.
-        let names = operations.iter().map(|operation| operation.to_string());
+        let names = request
+            .operations
+            .iter()
+            .map(|operation| operation.to_string());
         let args = TuneArgs {
             op: names.collect(),
             processes,
             budget: request.budget.as_secs_f64(),
             ..TuneArgs::default()
         };
-        let mut tuning = tuned(course(source, &args, None)?, source, &request, &args)?;
+        let mut tuning = tuned(course(source, &args, ranks)?, source, &request, &args)?;
         if tuning.outcome.interrupted {
             all.notes
                 .push(format!("{what} were not tuned: interrupted"));
@@ -76,6 +115,12 @@ pub(crate) fn brief(source: &Source, time: Duration) -> Result<BriefTunings> {
             .extend(unraced.map(|note| format!("{what}: {note}")));
         tuning.keep();
         all.tunings.push(tuning);
+    }
+    if sharing.is_none() {
+        let why = format!(
+            "teams with more ranks than hardware threads were not tuned: that takes longer, see corecast tune --ranks {sharing_ranks}"
+        );
+        all.notes.push(why);
     }
     Ok(all)
 }

@@ -1,6 +1,7 @@
 //! A team that is to be tuned: its threads, its search space, and a model of it.
 
 use anyhow::{Context, Result, bail};
+use corecast::process::CMA;
 use corecast::{Builder, Planned};
 use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
 use corecast_tune::planned;
@@ -99,6 +100,7 @@ pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> 
     }
     if args.processes {
         search_space.processes = true;
+        search_space.transfer_paths = std::env::var_os(CMA).is_none();
         search_space.rivals.clear();
     }
     Ok(Course {

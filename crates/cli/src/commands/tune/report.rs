@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use corecast_model::Collective;
+use corecast_team::KernelCopies;
 use corecast_tune::candidates::name;
 use corecast_tune::check::{Checked, Static, statics};
 use corecast_tune::guidelines::Finding;
@@ -41,6 +42,9 @@ pub(crate) struct Team<'a> {
     guidelines: &'a [Finding],
     #[serde(skip_serializing_if = "Option::is_none")]
     checked: Option<Check<'a>>,
+    /// From how many bytes on the kernel copies between processes, 0 for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_copies_from: Option<usize>,
     notes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     saved: Option<&'a str>,
@@ -92,6 +96,10 @@ pub(super) fn team(tuning: &Tuning) -> Team<'_> {
             by_size: checked,
             best_static: statics(checked),
         }),
+        kernel_copies_from: tuning
+            .outcome
+            .kernel_copies
+            .map(|copies| copies.least().unwrap_or(0)),
         notes: &tuning.outcome.notes,
         saved: tuning.saved.as_deref(),
     }
@@ -100,7 +108,8 @@ pub(super) fn team(tuning: &Tuning) -> Team<'_> {
 /// One tuned team: a line for each operation.
 pub(super) fn brief(tuning: &Tuning) -> String {
     let head = format!(
-        "tuned for {}, {:.0} s",
+        "tuned for {} {}, {:.0} s",
+        tuning.planned.rank_pus.len(),
         tuning.mode,
         tuning.took.as_secs_f64()
     );
@@ -109,10 +118,23 @@ pub(super) fn brief(tuning: &Tuning) -> String {
     for tuned in operations {
         let _ = writeln!(text, "{:14} {}", tuned.operation, ranges_of(tuned));
     }
+    let _ = write!(text, "{}", path_of(tuning));
     if let Some(saved) = &tuning.saved {
         let _ = writeln!(text, "{}", saved.dimmed());
     }
     text
+}
+
+/// The line that says how long data go between processes; empty where that was not raced.
+fn path_of(tuning: &Tuning) -> String {
+    match tuning.outcome.kernel_copies {
+        None => String::new(),
+        Some(KernelCopies::Never) => "transfer path: bounce buffers at all sizes\n".to_owned(),
+        Some(KernelCopies::From(bytes)) => {
+            let from = size(bytes);
+            format!("transfer path: bounce buffers, copies by the kernel from {from} on\n")
+        }
+    }
 }
 
 /// A size in the largest unit that divides it.
@@ -154,6 +176,7 @@ fn text(tuning: &Tuning, request: &TuneRequest, verbose: bool) -> String {
         let all: Vec<String> = all.collect();
         let _ = writeln!(text, "    {}: {}", race.subject, all.join(", "));
     }
+    text += &path_of(tuning);
     for tuned in &outcome.operations {
         if tuned.operation != Collective::Barrier {
             operation(&mut text, tuned, verbose);

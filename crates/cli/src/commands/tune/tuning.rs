@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use corecast::Planned;
+use corecast::process::CMA;
 use corecast::rules::CORECAST_ALGO;
 use corecast::store::{Store, Stored};
-use corecast_collectives::Algorithms;
 use corecast_model::profile::Mode;
 use corecast_tune::check::{self, Checked};
 use corecast_tune::hardware::Hardware;
 use corecast_tune::keep::{TunedTeam, keep};
 use corecast_tune::outcome::Outcome;
-use corecast_tune::racer::Racer;
+use corecast_tune::racer::{Form, Racer};
 use corecast_tune::sessions::Sessions;
 use corecast_tune::tuner::{self, TuneRequest};
 use tempfile::TempDir;
@@ -65,14 +65,17 @@ pub(super) fn tuned(
         true => Some(home(source)?),
         false => None,
     };
-    let launch = |algorithms: &Algorithms| {
+    let launch = |form: &Form| {
         let folder = home
             .as_ref()
             .map_or("/".into(), |home| home.path().display().to_string());
-        let environment = vec![
+        let mut environment = vec![
             ("XDG_CACHE_HOME".to_owned(), folder),
-            (CORECAST_ALGO.to_owned(), algorithms.to_string()),
+            (CORECAST_ALGO.to_owned(), form.algorithms.to_string()),
         ];
+        if let Some(copies) = form.kernel_copies {
+            environment.push((CMA.to_owned(), copies.to_string()));
+        }
         session_in(&course.placements, environment).expect("this command lies somewhere")
     };
     let racer = || -> Box<dyn Racer + '_> {
