@@ -13,7 +13,7 @@
 //! seventh of a short operation's time, and time passes between replicates, since a busy second outlasts the rounds
 //! of one. So a candidate that is slower by less than a quarter is eliminated after all planned replicates only, one
 //! that is slower by less than three quarters in the third one at the earliest, and a favourite loses only to a
-//! candidate that was faster in more than three replicates of four. Rounds of one replicate do not predict the next
+//! candidate that was faster in more than three replicates of four, and to none that it met in a few rounds alone. Rounds of one replicate do not predict the next
 //! one: there may be more replicates than planned, until the winner is [confirmed](SequentialTest::confirmed) by the
 //! medians of replicates.
 //!
@@ -442,19 +442,21 @@ impl SequentialTest {
         self.replicates.iter().copied().zip(ends.copied())
     }
 
-    /// The winner: the first favoured contender that is left and takes at most `alike` longer than the leader, or was
-    /// faster than it in a quarter of the replicates; else the leader.
+    /// The winner: the first favoured contender that is left and takes at most `alike` longer than the leader, was faster
+    /// than it in a quarter of the replicates, or has no replicate of enough rounds with it; else the leader.
     pub fn winner(&self) -> Option<usize> {
         let leader = self.leader()?;
         let good = |&at: &usize| {
             let near = |ratio| ratio <= 1.0 + self.rules.alike;
             let is_near = || self.standing(at, leader).is_some_and(near);
+            let replicates = self.ratio_by_replicate(at, leader);
+            // A few rounds beside each other show nothing.
+            let unshown = replicates.is_empty();
             let once = || {
-                let replicates = self.ratio_by_replicate(at, leader);
                 let faster = replicates.iter().filter(|&&ratio| ratio < 1.0).count();
                 faster > 0 && faster as f64 >= ONCE * replicates.len() as f64
             };
-            self.left[at].is_none() && (at == leader || is_near() || once())
+            self.left[at].is_none() && (at == leader || unshown || is_near() || once())
         };
         Some(self.favoured.iter().copied().find(good).unwrap_or(leader))
     }

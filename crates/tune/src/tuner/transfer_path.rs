@@ -34,7 +34,7 @@ impl Tuner<'_> {
                 let subject = self.task(operation, bytes);
                 // All sizes beyond decide as well, so one replicate of each is enough.
                 let Some(test) =
-                    self.race(subject, "transfer paths", &contenders, vec![0], Some(1))?
+                    self.race(subject, "transfer paths", &contenders, Vec::new(), Some(1))?
                 else {
                     return Ok(());
                 };

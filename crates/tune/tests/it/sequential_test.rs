@@ -185,6 +185,22 @@ fn medians_that_go_round_in_a_circle_leave_somebody() {
 }
 
 #[test]
+fn a_favourite_stays_that_met_the_leader_in_a_few_rounds_alone() {
+    let after = |rounds: u32| {
+        let mut test = SequentialTest::new(2, Rules::default()).favouring(vec![0]);
+        for _ in 0..rounds {
+            test.round(&[Some(140.0), Some(100.0)]);
+        }
+        test
+    };
+    for rounds in [1, 3, 7] {
+        assert_eq!(after(rounds).winner(), Some(0), "{rounds}");
+        assert_eq!(after(rounds).favouring(vec![]).winner(), Some(1));
+    }
+    assert_eq!(after(8).winner(), Some(1));
+}
+
+#[test]
 fn a_favourite_stays_that_was_faster_in_one_replicate() {
     // The favourite was slower in two replicates of three, as if its buffers lay badly.
     let mut test = SequentialTest::new(2, Rules::default());
