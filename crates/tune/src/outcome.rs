@@ -246,3 +246,79 @@ pub struct Outcome {
     /// Notes for the reader of a report.
     pub notes: Vec<String>,
 }
+
+impl Outcome {
+    /// What a team runs that is not tuned now: the given choices at each size, of which none was raced.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_collectives::{Algorithms, Plans};
+    /// use corecast_model::Collective;
+    /// use corecast_tune::{outcome::Outcome, racer::Synchrony};
+    ///
+    /// let plans = Plans::of_tree(&corecast_plan::patterns::knomial(4, 0, 2));
+    /// let asked: Algorithms = "allreduce=ring@4K..".parse()?;
+    /// let runs = |operation: Collective, bytes| asked.asked(operation.name(), bytes).unwrap_or(None);
+    /// let outcome = Outcome::unraced(Synchrony::Strict, plans, &[Collective::Allreduce], &[8, 8192], &runs);
+    /// let allreduce = &outcome.operations[0];
+    /// assert_eq!((allreduce.algorithm(8), allreduce.algorithm(8192)), (None, Some("ring")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unraced(
+        synchrony: Synchrony,
+        plans: Plans,
+        operations: &[Collective],
+        sizes: &[usize],
+        runs: &dyn Fn(Collective, usize) -> Asked,
+    ) -> Self {
+        let tuned = |&operation: &Collective| {
+            let sizes = match operation {
+                Collective::Barrier => &[0],
+                _ => sizes,
+            };
+            let points = sizes.iter().map(|&bytes| Point {
+                bytes,
+                candidates: Vec::new(),
+                algorithms: vec![runs(operation, bytes)],
+                left_out: Vec::new(),
+                chosen: 0,
+                decided: false,
+                mended: None,
+            });
+            let points: Vec<Point> = points.collect();
+            let mut ranges: Vec<Range> = Vec::new();
+            for point in &points {
+                let range = Range {
+                    up_to_bytes: None,
+                    algorithm: point.algorithm(),
+                    size_raced: point.bytes,
+                };
+                match ranges.last_mut() {
+                    Some(last) if last.algorithm == range.algorithm => *last = range,
+                    Some(last) => {
+                        last.up_to_bytes = Some(last.size_raced);
+                        ranges.push(range);
+                    }
+                    None => ranges.push(range),
+                }
+            }
+            Tuned {
+                operation,
+                ranges,
+                points,
+            }
+        };
+        Self {
+            synchrony,
+            team: Vec::new(),
+            plans,
+            wait_config: None,
+            kernel_copies: None,
+            operations: operations.iter().map(tuned).collect(),
+            findings: Vec::new(),
+            interrupted: false,
+            notes: Vec::new(),
+        }
+    }
+}

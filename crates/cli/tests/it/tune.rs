@@ -153,6 +153,31 @@ fn loose_operations_are_checked_against_all_algorithms() {
 }
 
 #[test]
+fn a_check_alone_is_about_what_teams_run_now_and_keeps_nothing() {
+    let cache = tempfile::tempdir().unwrap();
+    let line = "tune --ranks 2 --op alltoall --size 8,4K --budget 60 --unpinned --check-only --json";
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_corecast"))
+        .args(line.split(' '))
+        .env("XDG_CACHE_HOME", cache.path())
+        .env("CORECAST_ALGO", "alltoall=bruck@..64")
+        .output()
+        .unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let team = &json["teams"][0];
+    let ranges = team["operations"][0]["ranges"].as_array().unwrap();
+    let ranges: Vec<_> = ranges.iter().map(|range| &range["algorithm"]).collect();
+    assert_eq!(
+        ranges,
+        [&serde_json::json!("bruck"), &serde_json::Value::Null]
+    );
+    let checked = &team["checked"]["by_size"];
+    let names: Vec<_> = (0..2).map(|at| checked[at]["tuned"].as_str()).collect();
+    assert_eq!(names, [Some("bruck"), Some("built-in")], "{checked}");
+    assert!(team["races"].as_array().unwrap().is_empty());
+    assert!(std::fs::read_dir(cache.path()).unwrap().next().is_none());
+}
+
+#[test]
 fn loose_operations_of_processes_race_too() {
     let ranks = ["tune", "--ranks", "2", "--processes", "--unpinned"];
     let what = ["--op", "reduce", "--size", "8", "--sync", "loose"];

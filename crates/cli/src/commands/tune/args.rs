@@ -70,6 +70,10 @@ pub(crate) struct TuneArgs {
     #[arg(long)]
     pub(super) check: bool,
 
+    /// Tune nothing: race what teams run now, by earlier tunings or without, in this way
+    #[arg(long, conflicts_with_all = ["check", "dry_run", "no_save"])]
+    pub(super) check_only: bool,
+
     /// Keep nothing
     #[arg(long)]
     pub(super) no_save: bool,
@@ -91,6 +95,7 @@ impl Default for TuneArgs {
             most: TuneRequest::default().most,
             dry_run: false,
             check: false,
+            check_only: false,
             no_save: false,
         }
     }

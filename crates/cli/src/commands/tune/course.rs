@@ -35,8 +35,9 @@ pub(super) struct Course {
 /// The team cannot be made here, or has nothing to tune.
 pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Course> {
     let partial = !args.op.is_empty() && args.op != ["all"];
-    // A whole tuning ignores the results of earlier races; a partial one keeps them for the other operations.
-    let mut builder = match partial {
+    // A whole tuning ignores the results of earlier races; a partial one keeps them for the other operations, and a check is
+    // about them.
+    let mut builder = match partial || args.check_only {
         true => Builder::new(),
         false => Builder::new().machine(source.file.clone()),
     };
@@ -92,7 +93,7 @@ pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> 
         }
     };
     let mut search_space = planned::search_space(&planned, oversubscribed, known);
-    if partial {
+    if partial || args.check_only {
         search_space.algorithms.barrier = planned.options.algorithms.barrier;
     }
     if partial || args.processes {

@@ -52,7 +52,7 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
             break;
         }
         let mut tuning = tuned(course, &source, &request, args)?;
-        if !args.no_save {
+        if !args.no_save && !args.check_only {
             tuning.keep();
         }
         tunings.push(tuning);

@@ -35,6 +35,7 @@ pub(crate) struct Team<'a> {
     threads: &'a [u32],
     pinned: bool,
     mode: &'static str,
+    /// Seconds that the races took; 0 where the team was only checked.
     took_s: f64,
     interrupted: bool,
     races: &'a [TeamRace],
@@ -86,7 +87,7 @@ pub(super) fn team(tuning: &Tuning) -> Team<'_> {
         threads: &tuning.planned.rank_pus,
         pinned: tuning.pinned,
         mode: tuning.mode.name(),
-        took_s: tuning.took.as_secs_f64(),
+        took_s: tuning.took.unwrap_or_default().as_secs_f64(),
         interrupted: tuning.outcome.interrupted,
         races: &tuning.outcome.team,
         operations: &tuning.outcome.operations,
@@ -111,7 +112,7 @@ pub(super) fn brief(tuning: &Tuning) -> String {
         "tuned for {} {}, {:.0} s",
         tuning.planned.rank_pus.len(),
         tuning.mode,
-        tuning.took.as_secs_f64()
+        tuning.took.unwrap_or_default().as_secs_f64()
     );
     let mut text = format!("{}\n", head.bold());
     let operations = tuning.outcome.operations.iter();
@@ -155,12 +156,15 @@ fn text(tuning: &Tuning, request: &TuneRequest, verbose: bool) -> String {
         text,
         "{}",
         format!(
-            "{} ranks on PU {}, {places}, {}, {}: tuned in {:.1} s{}",
+            "{} ranks on PU {}, {places}, {}, {}: {}{}",
             tuning.planned.rank_pus.len(),
             ranges(tuning.planned.rank_pus.clone()),
             tuning.mode,
             request.synchrony.name(),
-            tuning.took.as_secs_f64(),
+            match tuning.took {
+                Some(took) => format!("tuned in {:.1} s", took.as_secs_f64()),
+                None => "as it is".to_owned(),
+            },
             if outcome.interrupted {
                 ", interrupted"
             } else {

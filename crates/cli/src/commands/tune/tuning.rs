@@ -7,6 +7,7 @@ use corecast::Planned;
 use corecast::process::CMA;
 use corecast::rules::CORECAST_ALGO;
 use corecast::store::{Store, Stored};
+use corecast_model::Collective;
 use corecast_model::profile::Mode;
 use corecast_tune::check::{self, Checked};
 use corecast_tune::hardware::Hardware;
@@ -30,7 +31,8 @@ pub(super) struct Tuning {
     pub(super) mode: Mode,
     pub(super) outcome: Outcome,
     pub(super) checked: Option<Vec<Checked>>,
-    pub(super) took: Duration,
+    /// How long the races took; `None` where the team was only checked.
+    pub(super) took: Option<Duration>,
     /// A sentence that says where the result was saved, or why it was not.
     pub(super) saved: Option<String>,
 }
@@ -97,27 +99,14 @@ pub(super) fn tuned(
             )),
         }
     };
-    let bar = progress::bar("tuning");
-    let mut hardware = racer();
-    let mut started = false;
-    let mut outcome = tuner::tune(
-        hardware.as_mut(),
-        &course.search_space,
-        course.model.as_ref(),
-        request,
-        &mut |step| {
-            if !started {
-                bar.start();
-                started = true;
-            }
-            bar.at(step.done, &step.what);
-        },
-    )?;
-    drop(hardware);
-    outcome.notes.extend(course.note.clone());
-    bar.finish();
-    let took = begin.elapsed();
-    let checked = match args.check && !interrupt::happened() {
+    let (outcome, took) = match args.check_only {
+        true => (as_it_is(&course, request), None),
+        false => {
+            let outcome = raced(&course, request, racer().as_mut())?;
+            (outcome, Some(begin.elapsed()))
+        }
+    };
+    let checked = match (args.check || args.check_only) && !interrupt::happened() {
         false => None,
         true => {
             let bar = progress::bar("checking");
@@ -145,6 +134,48 @@ pub(super) fn tuned(
         took,
         saved: None,
     })
+}
+
+/// The result of the races of a team.
+fn raced(course: &Course, request: &TuneRequest, racer: &mut dyn Racer) -> Result<Outcome> {
+    let bar = progress::bar("tuning");
+    let mut started = false;
+    let mut outcome = tuner::tune(
+        racer,
+        &course.search_space,
+        course.model.as_ref(),
+        request,
+        &mut |step| {
+            if !started {
+                bar.start();
+                started = true;
+            }
+            bar.at(step.done, &step.what);
+        },
+    )?;
+    outcome.notes.extend(course.note.clone());
+    bar.finish();
+    Ok(outcome)
+}
+
+/// What the team of a course runs now.
+fn as_it_is(course: &Course, request: &TuneRequest) -> Outcome {
+    let options = &course.planned.options;
+    let runs = |operation: Collective, bytes| {
+        let asked = options.algorithms.asked(operation.name(), bytes);
+        asked.expect("an operation with algorithms")
+    };
+    Outcome {
+        wait_config: options.wait_config,
+        kernel_copies: options.kernel_copies,
+        ..Outcome::unraced(
+            request.synchrony,
+            course.planned.plans.clone(),
+            &request.operations,
+            &request.sizes,
+            &runs,
+        )
+    }
 }
 
 /// A temporary cache folder for processes that race. It has the measured costs and the plans that have won, but no
