@@ -12,6 +12,7 @@ use corecast_process::Address;
 use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Member, Options, Team};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn plans() -> Result<Plans, PlansError> {
     let machine = corecast_model::synthetic("core:2").unwrap();
@@ -27,6 +28,8 @@ fn forks_in_the_middle(member: &mut Member) {
             member.broadcast(0, &mut [1u8]),
             member.allreduce(&mut [1u64; 1000], |a, b| a + b),
         ];
+        // Between processes it would reach the team.
+        member.cancel();
         failed
             .iter()
             .all(|done| *done == Err(Failure::Forked { rank }))
@@ -185,6 +188,30 @@ fn operations_in_flight_go_on_in_the_parent_alone() {
     });
 }
 
+/// A rank that nobody has joined yet has not left because a forked process drops its copy of the team.
+#[test]
+fn a_copy_of_the_team_speaks_for_no_rank() {
+    by_itself(|| {
+        let options = Options {
+            join_limit: Duration::from_millis(100),
+            ..Options::default()
+        };
+        let memory = ProcessGroup::found(&plans().unwrap(), &options).unwrap();
+        let team = ProcessGroup::attach(&memory, &[0, 1], &options).unwrap();
+        let mut member = team.join(0).unwrap();
+        let mut team = Some(team);
+        assert!(in_fork(|| {
+            drop(team.take());
+            true
+        }));
+        let failure = member.barrier().unwrap_err();
+        assert!(
+            matches!(failure, Failure::NeverJoined { missing: 1, .. }),
+            "{failure}"
+        );
+    });
+}
+
 #[test]
 fn processes() {
     by_itself(|| {
@@ -201,6 +228,7 @@ fn processes() {
             members.iter_mut().for_each(|member| drop(member.take()));
             true
         }));
+        assert!(team.is_joined(0) && team.is_joined(1));
         let sum = |mut member: Member| member.allreduce_value(1, |a, b| a + b);
         let [one, other] =
             [0, 1].map(|rank: usize| members[rank].take().expect("the parent's own"));

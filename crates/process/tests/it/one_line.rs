@@ -2,7 +2,8 @@
 //! something else, sleepers are woken, and what cannot work is refused. What processes of their own do when one is killed is
 //! in `lines_killed.rs`.
 
-use crate::own_process::WATCHDOG;
+use crate::overlap::in_time;
+use crate::own_process::{WATCHDOG, eventually};
 use corecast_collectives::one_line::{FlatBarrier, OneLineReduction, Sharing};
 use corecast_collectives::{Collective, Plans};
 use corecast_plan::{Pattern, Tree};
@@ -10,7 +11,9 @@ use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Loss, Member, Options, Team, TeamError, TeamLines};
 use corecast_wire::WaitConfig;
 use corecast_wire::cache_lines::{CacheLines, LineSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 fn plans(n: usize) -> Plans {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
@@ -159,6 +162,74 @@ fn ranks_that_do_something_else_are_noticed() {
             }
         }
     }
+}
+
+/// Rank 0 waits for two others. One is amid the round, so the failure names the other one, which has not come.
+#[test]
+fn a_rank_that_is_late_is_named_and_not_one_that_is_there() {
+    let ends = in_time("late".into(), || {
+        let options = Options {
+            patience: Some(Duration::from_millis(50)),
+            ..Options::default()
+        };
+        let team = Team::with_options(plans(3), &options).unwrap();
+        let mut set = LineSet::new(3);
+        let came = set.counter("came", &[1, 2], 0);
+        let lines = team.lines(&set).unwrap();
+        let [there, gave_up] = [const { AtomicBool::new(false) }; 2];
+        let until = |what: &str, flag: &AtomicBool| {
+            eventually(what, || flag.load(Ordering::Acquire));
+        };
+        team.run(|member| {
+            if member.rank() == 2 {
+                until("rank 0 gives up", &gave_up);
+            }
+            let ended = member.on_lines(&lines, Collective::Barrier, 0, |lines, _| {
+                match lines.rank() {
+                    0 => {
+                        until("rank 1 comes", &there);
+                        lines.wait(came, 2)?;
+                    }
+                    1 => {
+                        there.store(true, Ordering::Release);
+                        until("rank 0 gives up", &gave_up);
+                    }
+                    _ => lines.add(came, 1),
+                }
+                Ok(())
+            });
+            gave_up.store(true, Ordering::Release);
+            ended
+        })
+    });
+    let Err(Failure::Stalled { local, remote, .. }) = &ends[0] else {
+        panic!("{ends:?}");
+    };
+    assert_eq!((local.rank, remote.rank), (0, 2));
+}
+
+/// All others have ended the round, so nobody will write the value.
+#[test]
+fn a_wait_for_a_value_that_nobody_writes_ends() {
+    let ends = in_time("never written".into(), || {
+        let team = Team::new(plans(3)).unwrap();
+        let mut set = LineSet::new(3);
+        let came = set.counter("came", &[1, 2], 0);
+        let lines = team.lines(&set).unwrap();
+        team.run(|member| {
+            member.on_lines(&lines, Collective::Barrier, 0, |lines, _| {
+                match lines.rank() {
+                    0 => lines.wait(came, 3),
+                    _ => {
+                        lines.add(came, 1);
+                        Ok(())
+                    }
+                }
+            })
+        })
+    });
+    assert!(matches!(ends[0], Err(Failure::Mismatch { .. })), "{ends:?}");
+    assert_eq!(ends[1..], [Ok(()), Ok(())]);
 }
 
 /// More ranks than hardware threads, none of which spins: each wait is a sleep, and each round wakes all.

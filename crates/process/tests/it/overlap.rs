@@ -1,11 +1,12 @@
 //! Operations in flight: random programs of them, waited for in any order or not at all, with results checked.
 
-use crate::own_process::WATCHDOG;
+use crate::own_process::{WATCHDOG, eventually};
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{Parts, Plans};
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Loss, Member, Options, OverlapError, Request, Team};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -428,6 +429,57 @@ fn an_operator_that_panics_in_flight_fails_all_even_if_the_body_catches_it() {
     }
 }
 
+/// A body that panics may have left anything undone, so the others are told, also where no operation was in flight.
+#[test]
+fn whoever_panics_in_a_body_is_lost_even_if_the_member_catches_it() {
+    let losses = in_time("caught".into(), || {
+        let team = team(2, 2);
+        team.run(|member| {
+            if member.rank() == 0 {
+                return None;
+            }
+            let flown = catch(|| member.overlap(|_| -> () { panic!("body, on purpose") }));
+            assert!(flown.is_err());
+            team.progress(1).lost
+        })
+    });
+    assert_eq!(losses, [None, Some(Loss::Panicked)]);
+}
+
+/// Rank 2 has another length, for which rank 1 would pass the data on. That one has its data over a line, and waits for rank 2
+/// in the next operation.
+#[test]
+fn whoever_waits_for_one_that_has_ended_the_operation_is_told() {
+    let results = in_time("ended".into(), || {
+        let mut options = Options::default();
+        let ways = [(64, Some("line")), (usize::MAX, Some("messages"))];
+        let published = AtomicBool::new(false);
+        options.algorithms.ask("broadcast", &ways).unwrap();
+        let machine = corecast_model::synthetic("core:3").unwrap();
+        let plans = Plans::of_pattern(machine.costs(), Pattern::Chain, Some(0)).unwrap();
+        Team::with_options(plans, &options).unwrap().run(|member| {
+            let mut data = [7u64; 20];
+            let len = if member.rank() == 2 { 20 } else { 1 };
+            // Who does not wait for long does not say how many bytes it has.
+            if member.rank() == 1 {
+                eventually("published", || published.load(Ordering::Acquire));
+            }
+            let flown = member.overlap(|flight| {
+                flight.broadcast(0, &mut data[..len])?.wait()?;
+                published.store(true, Ordering::Release);
+                flight.barrier()?.wait()
+            });
+            flown.unwrap()
+        })
+    });
+    let failure = results[2].clone().unwrap_err();
+    let Failure::Mismatch { local, remote } = &failure else {
+        panic!("{failure}");
+    };
+    assert_eq!((local.rank, remote.rank), (2, 1), "{failure}");
+    assert_eq!(results, [(); 3].map(|()| Err(failure.clone())));
+}
+
 /// A root outside of the team is refused before the operation counts, as for blocking operations.
 #[test]
 fn a_root_that_is_refused_in_flight_changes_nothing() {
@@ -483,6 +535,15 @@ fn a_length_that_is_refused_in_flight_fails_all() {
             "{said}"
         );
     }
+}
+
+#[test]
+fn the_scope_of_a_flight_knows_its_team() {
+    let told = team(3, 2).run(|member| {
+        let told = member.overlap(|flight| [flight.size(), flight.rank(), flight.depth()]);
+        told.unwrap()
+    });
+    assert_eq!(told, [[3, 0, 2], [3, 1, 2], [3, 2, 2]]);
 }
 
 #[test]

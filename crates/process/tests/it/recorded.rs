@@ -1,6 +1,6 @@
 //! Recorded calls: how many there are and where, and that nothing else changes.
 
-use crate::own_process::WATCHDOG;
+use crate::own_process::{WATCHDOG, eventually};
 use corecast_collectives::{Collective, Parts, Plans};
 use corecast_plan::Pattern;
 use corecast_process::{Address, ProcessGroup};
@@ -186,6 +186,18 @@ fn calls_are_added_up_by_place_however_many_there_are() {
     // Calls of a member follow each other while it is there; each place is rounded.
     let called: u64 = calls.iter().map(|at| at.sums.time()).sum();
     assert!(recording.member_ns() + 4 >= called);
+}
+
+#[test]
+fn the_time_of_members_goes_on_in_a_further_run() {
+    let team = team(2, true, false);
+    let recording = team.recording().unwrap();
+    team.run(|member| member.barrier().unwrap());
+    let after_one = recording.member_ns();
+    team.run(|_| {
+        eventually("time goes on", || recording.member_ns() > after_one);
+    });
+    assert_eq!(recording.member_ns(), recording.member_ns());
 }
 
 /// Operations in flight are counted where they start and where they are waited for, and split nowhere.

@@ -8,6 +8,7 @@ use corecast_team::{Failure, Loss, Options, Team};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 fn plans(n: usize) -> Plans {
     plans_of(n, Pattern::Smelt)
@@ -63,6 +64,28 @@ fn whoever_ends_a_later_run_early_has_left_the_others() {
 }
 
 #[test]
+fn what_has_failed_in_flight_is_said_of_the_rank() {
+    let team = Team::new(plans(2)).unwrap();
+    let ended = team.run(|member| {
+        member.barrier()?;
+        if member.rank() == 0 {
+            return Ok(());
+        }
+        let mut data = [7_u64];
+        let flown = member.overlap(|flight| flight.allreduce(&mut data, &Sum)?.wait());
+        flown.unwrap()
+    });
+    assert!(ended[1].is_err());
+    let ended = team.progress(1).ended.unwrap();
+    let failed: Vec<String> = ended.failed.iter().map(ToString::to_string).collect();
+    assert!(
+        ended.completed == 1 && failed.len() == 1 && failed[0].contains("allreduce in flight"),
+        "{} {failed:?}",
+        ended.completed
+    );
+}
+
+#[test]
 fn after_a_panic_there_is_no_other_run() {
     let team = Team::new(plans(2)).unwrap();
     let run = || team.run(|member| assert_ne!(member.rank(), 1));
@@ -99,6 +122,34 @@ fn members_that_end_after_different_operations_are_named() {
         for rank in ["broadcast from rank 0", "broadcast from rank 1"] {
             assert!(said.contains(rank), "in flight {in_flight}: {said}");
         }
+    }
+}
+
+/// However many there are: each operation context counts, not only what they have in common.
+#[test]
+fn members_that_end_after_many_different_operations_in_flight_are_named() {
+    let options = Options {
+        depth: 24,
+        ..Options::default()
+    };
+    let team = Team::with_options(plans(2), &options).unwrap();
+    let run = || {
+        team.run(|member| {
+            let root = member.rank();
+            let mut data = [[7_u64]; 24];
+            let flown = member.overlap(|flight| {
+                for data in &mut data {
+                    drop(flight.broadcast(root, data)?);
+                }
+                Ok::<(), Failure>(())
+            });
+            flown.unwrap().unwrap();
+        });
+    };
+    let said = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    let said = said.downcast::<String>().unwrap();
+    for rank in ["broadcast from rank 0", "broadcast from rank 1"] {
+        assert!(said.contains(rank), "{said}");
     }
 }
 
@@ -139,6 +190,29 @@ fn processes_wait_for_the_next_run_and_not_for_one_that_cannot_come() {
         };
         assert_eq!(how, &Loss::Left);
     });
+}
+
+/// A rank of another process that has come to the end of a run may come again, so others wait for it for as long as they have
+/// patience.
+#[test]
+fn whoever_rests_between_runs_has_not_left_those_of_other_processes() {
+    let options = Options {
+        patience: Some(Duration::from_millis(50)),
+        ..Options::default()
+    };
+    let memory = ProcessGroup::found(&plans(2), &options).unwrap();
+    let attach = |rank| ProcessGroup::attach(&memory, &[rank], &options).unwrap();
+    let (one, other) = thread::scope(|scope| {
+        let one = scope.spawn(|| attach(0));
+        let other = attach(1);
+        (one.join().unwrap(), other)
+    });
+    one.run(|_| ());
+    let ended = other.run(|member| member.barrier());
+    let Err(Failure::Stalled { remote, .. }) = &ended[0] else {
+        panic!("{ended:?}");
+    };
+    assert_eq!(remote.rank, 0);
 }
 
 /// Rank 0 has left rank 2 of its process, which waits for rank 1 of another one, which waits for rank 0.

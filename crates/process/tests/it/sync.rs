@@ -230,6 +230,31 @@ fn exit_my_waits_for_its_own_data_alone() {
     }
 }
 
+/// With exit MY, a member waits for no operation that it had started before.
+#[test]
+fn exit_my_does_not_wait_for_what_was_in_flight_before() {
+    let modes = modes().filter(|&(form, sync)| {
+        form == Form::InFlight && sync.entry != Await::All && sync.exit == Await::My
+    });
+    for (form, sync) in modes {
+        let left = AtomicBool::new(false);
+        let what = format!("{form:?} {sync}: rank 0 waits for the barrier");
+        three(what, Pattern::Chain, move |member| {
+            if member.rank() != 0 {
+                eventually("rank 0 leaves", || is_set(&left));
+            }
+            let mut data = [7u8];
+            let flown = member.overlap(|flight| {
+                let before = flight.barrier()?;
+                drop(flight.synced(sync, |flight| flight.broadcast(0, &mut data))?);
+                set(&left);
+                before.wait()
+            });
+            flown.unwrap().unwrap();
+        });
+    }
+}
+
 /// With exit ALL, the last rank of a chain, which gives its data first, leaves when all are combined at the root.
 /// With the other exits it leaves before the root has come.
 #[test]

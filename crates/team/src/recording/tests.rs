@@ -212,4 +212,20 @@ fn parts_of_a_call_are_its_time_whatever_stamps_say() {
 #[test]
 fn ticks_are_told_in_nanoseconds() {
     assert_eq!(in_ns(3000, 2.5), 1200);
+    let ticks = CallSums {
+        calls: 1,
+        unsplit: 2,
+        imbalance: 30,
+        mechanism: 40,
+        unsplit_time: 50,
+        longest: 60,
+    };
+    let ns = CallSums {
+        imbalance: 15,
+        mechanism: 20,
+        unsplit_time: 25,
+        longest: 30,
+        ..ticks
+    };
+    assert_eq!(ticks.in_ns(2.0), ns);
 }
