@@ -4,6 +4,7 @@
 //! [`own_process`] for those that need a process of their own.
 
 mod algorithms;
+mod arguments;
 mod by_bytes;
 mod by_length;
 mod chosen;
