@@ -188,6 +188,12 @@ impl Rules {
         self.tuning.as_ref()
     }
 
+    /// From which length on the kernel copies data between processes by the tuning; `None` where that was not raced.
+    pub fn kernel_copies(&self) -> Option<KernelCopies> {
+        let bytes = usize::try_from(self.tuning()?.kernel_copies_from?);
+        Some(bytes.map_or(KernelCopies::Never, KernelCopies::of_bytes))
+    }
+
     /// Where the tuning comes from, or why there is none.
     pub fn source(&self) -> &str {
         &self.source
@@ -239,12 +245,6 @@ fn for_similar(mut tuning: Tuning) -> Tuning {
         .operations
         .retain(|one| one.operation != Collective::Barrier.name());
     tuning
-}
-
-/// From which length on the kernel copies data between the processes of a tuned team; `None` where that was not raced.
-pub(crate) fn kernel_copies(tuning: &Tuning) -> Option<KernelCopies> {
-    let bytes = usize::try_from(tuning.kernel_copies_from?);
-    Some(bytes.map_or(KernelCopies::Never, KernelCopies::of_bytes))
 }
 
 fn named_range(range: &TunedRange) -> NamedRange<'_> {

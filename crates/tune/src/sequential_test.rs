@@ -13,7 +13,8 @@
 //! seventh of a short operation's time, and time passes between replicates, since a busy second outlasts the rounds
 //! of one. So a candidate that is slower by less than a quarter is eliminated after all planned replicates only, one
 //! that is slower by less than three quarters in the third one at the earliest, and a favourite loses only to a
-//! candidate that was faster in more than three replicates of four, and to none that it met in a few rounds alone. Rounds of one replicate do not predict the next
+//! candidate that was faster in more than three replicates of four. An incumbent, which is what a team runs
+//! without a tuning, loses by these ratios and numbers of replicates as well. Rounds of one replicate do not predict the next
 //! one: there may be more replicates than planned, until the winner is [confirmed](SequentialTest::confirmed) by the
 //! medians of replicates.
 //!
@@ -151,6 +152,7 @@ pub struct SequentialTest {
     replicates: Vec<u32>,
     decided: bool,
     favoured: Vec<usize>,
+    incumbent: Option<usize>,
     /// The candidate that is never eliminated.
     stays: Option<usize>,
 }
@@ -167,6 +169,7 @@ impl SequentialTest {
             replicates: vec![0],
             decided: contenders <= 1,
             favoured: Vec::new(),
+            incumbent: None,
             stays: None,
         }
     }
@@ -175,6 +178,14 @@ impl SequentialTest {
     #[must_use]
     pub fn keeping(mut self, contender: usize) -> Self {
         self.stays = Some(contender);
+        self
+    }
+
+    /// With a contender that is what runs without a race. If it is favoured it [wins](Self::winner) until it was shown to be
+    /// slower.
+    #[must_use]
+    pub fn incumbent(mut self, incumbent: Option<usize>) -> Self {
+        self.incumbent = incumbent;
         self
     }
 
@@ -442,21 +453,30 @@ impl SequentialTest {
         self.replicates.iter().copied().zip(ends.copied())
     }
 
-    /// The winner: the first favoured contender that is left and takes at most `alike` longer than the leader, was faster
-    /// than it in a quarter of the replicates, or has no replicate of enough rounds with it; else the leader.
+    /// The winner: the first favoured contender that is left and takes at most `alike` longer than the leader, or was faster
+    /// than it in a quarter of the replicates; else the leader. A favoured [incumbent](Self::incumbent) also wins where
+    /// it was not shown to be slower: by a quarter in fewer than six replicates, by three quarters in fewer than three.
     pub fn winner(&self) -> Option<usize> {
         let leader = self.leader()?;
         let good = |&at: &usize| {
-            let near = |ratio| ratio <= 1.0 + self.rules.alike;
-            let is_near = || self.standing(at, leader).is_some_and(near);
             let replicates = self.ratio_by_replicate(at, leader);
-            // A few rounds beside each other show nothing.
-            let unshown = replicates.is_empty();
+            let shown_from = match replicates.len() {
+                _ if self.incumbent != Some(at) => 1.0,
+                0 => f64::INFINITY,
+                1..3 => CLEAR,
+                3..CONFIRMING => CLEAR_IN_THREE,
+                _ => 1.0,
+            };
+            let limit = shown_from.max(1.0 + self.rules.alike);
+            let is_near = || {
+                self.standing(at, leader)
+                    .is_some_and(|ratio| ratio <= limit)
+            };
             let once = || {
                 let faster = replicates.iter().filter(|&&ratio| ratio < 1.0).count();
                 faster > 0 && faster as f64 >= ONCE * replicates.len() as f64
             };
-            self.left[at].is_none() && (at == leader || unshown || is_near() || once())
+            self.left[at].is_none() && (at == leader || is_near() || once())
         };
         Some(self.favoured.iter().copied().find(good).unwrap_or(leader))
     }

@@ -455,6 +455,7 @@ impl<'t> Tuner<'t> {
                     bytes,
                     candidate_set,
                     &favoured,
+                    Some(None),
                     Some(FIRST_REPLICATES),
                 )? {
                     points.push(point);
@@ -487,6 +488,7 @@ impl<'t> Tuner<'t> {
         bytes: usize,
         candidate_set: CandidateSet,
         favoured: &[Asked],
+        incumbent: Option<Asked>,
         first: Option<u32>,
     ) -> Result<Option<(Point, Unconfirmed)>, RaceFailed> {
         let contender = |p: &Proposal| Contender {
@@ -501,11 +503,13 @@ impl<'t> Tuner<'t> {
                 .position(|p| p.algorithm == *asked)
         };
         let favoured: Vec<usize> = favoured.iter().filter_map(place).collect();
+        let incumbent = incumbent.as_ref().and_then(place);
         let subject = self.subject(operation, bytes);
         let begin = self.racer.now();
         let Some(test) = self.race(subject, "algorithms", &contenders, favoured, first)? else {
             return Ok(None);
         };
+        let test = test.incumbent(incumbent);
         let replicate = (self.racer.now() - begin) / test.replicates();
         Ok(Point::of(bytes, &candidate_set, &test).map(|point| {
             let unconfirmed = Unconfirmed {
@@ -620,6 +624,7 @@ impl<'t> Tuner<'t> {
                     candidate_set,
                     &[chosen],
                     None,
+                    None,
                 )?;
                 if let Some((race, _)) = race {
                     self.mend(place, chosen, &race, &mut finding);
@@ -728,6 +733,7 @@ impl<'t> Tuner<'t> {
                     bytes,
                     candidate_set,
                     &favoured,
+                    Some(None),
                     Some(FIRST_REPLICATES),
                 )?
                 else {

@@ -155,7 +155,8 @@ fn loose_operations_are_checked_against_all_algorithms() {
 #[test]
 fn a_check_alone_is_about_what_teams_run_now_and_keeps_nothing() {
     let cache = tempfile::tempdir().unwrap();
-    let line = "tune --ranks 2 --op alltoall --size 8,4K --budget 60 --unpinned --check-only --json";
+    let line =
+        "tune --ranks 2 --op alltoall --size 8,4K --budget 60 --unpinned --check-only --json";
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_corecast"))
         .args(line.split(' '))
         .env("XDG_CACHE_HOME", cache.path())

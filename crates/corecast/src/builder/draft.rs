@@ -127,7 +127,7 @@ impl Builder {
         options.wait_config = Some(waits.as_wait_config());
         options.parallelism = Some(here.unthrottled_parallelism());
         options.algorithms = *rules.algorithms();
-        options.kernel_copies = rules.tuning().and_then(rules::kernel_copies);
+        options.kernel_copies = rules.kernel_copies();
         options.learn = learn;
         options.record = self.record.unwrap_or_else(|| record::folder().is_some());
         let numa_placement = NumaPlacement::of(&here, &rank_pus, pin);

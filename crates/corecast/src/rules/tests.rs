@@ -172,7 +172,7 @@ fn the_tuning_of_the_most_similar_team_is_better_than_none() {
         // Waits and barriers are those of the team that raced, the path is that of the machine.
         assert_eq!(tuning.waits, None);
         assert_eq!(rules.at("barrier", 0).unwrap().algorithm, None);
-        assert_eq!(kernel_copies(tuning), Some(KernelCopies::From(4096)));
+        assert_eq!(rules.kernel_copies(), Some(KernelCopies::From(4096)));
         let part = "pinned, the nearest that was tuned";
         assert!(rules.source().contains(part), "{}", rules.source());
     }

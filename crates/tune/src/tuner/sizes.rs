@@ -184,7 +184,7 @@ impl Tuner<'_> {
             let before = before[..1 + usize::from(best != seen[0])].iter().map(known);
             set.racing = before.chain(set.racing).collect();
             let first = Some(FIRST_REPLICATES);
-            let race = self.point(operation, bytes, set, &[None, seen[0]], first)?;
+            let race = self.point(operation, bytes, set, &[None, seen[0]], None, first)?;
             let Some((point, mut unconfirmed)) = race else {
                 break;
             };

@@ -185,19 +185,47 @@ fn medians_that_go_round_in_a_circle_leave_somebody() {
 }
 
 #[test]
-fn a_favourite_stays_that_met_the_leader_in_a_few_rounds_alone() {
-    let after = |rounds: u32| {
-        let mut test = SequentialTest::new(2, Rules::default()).favouring(vec![0]);
-        for _ in 0..rounds {
-            test.round(&[Some(140.0), Some(100.0)]);
+fn an_incumbent_stays_until_it_was_shown_to_be_slower() {
+    let after = |time: f64, replicates: usize, rounds: u32| {
+        let rules = Rules {
+            worse: 1.0,
+            ..Rules::default()
+        };
+        let mut test = SequentialTest::new(3, rules)
+            .favouring(vec![0, 2])
+            .incumbent(Some(0));
+        for replicate in 0..replicates {
+            if replicate > 0 {
+                test.next_replicate();
+            }
+            for _ in 0..rounds {
+                test.round(&[Some(time), Some(100.0), Some(time)]);
+            }
         }
         test
     };
-    for rounds in [1, 3, 7] {
-        assert_eq!(after(rounds).winner(), Some(0), "{rounds}");
-        assert_eq!(after(rounds).favouring(vec![]).winner(), Some(1));
+    for (time, replicates, rounds, stays) in [
+        // A few rounds beside each other show nothing.
+        (170.0, 1, 1, true),
+        (170.0, 1, 7, true),
+        (170.0, 1, 8, true),
+        (180.0, 1, 8, false),
+        (140.0, 2, 8, true),
+        (140.0, 3, 8, false),
+        (120.0, 3, 8, true),
+        (120.0, 5, 8, true),
+        (110.0, 6, 8, false),
+    ] {
+        let test = after(time, replicates, rounds);
+        let winner = test.winner();
+        assert_eq!(
+            winner,
+            Some(usize::from(!stays)),
+            "{time}, {replicates} of {rounds}"
+        );
     }
-    assert_eq!(after(8).winner(), Some(1));
+    // Other favourites, such as the winner at another size, have no such advantage.
+    assert_eq!(after(140.0, 2, 8).incumbent(None).winner(), Some(1));
 }
 
 #[test]

@@ -4,16 +4,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use corecast::Planned;
+use corecast::choose::Races;
 use corecast::process::CMA;
-use corecast::rules::CORECAST_ALGO;
+use corecast::rules::{self, CORECAST_ALGO, Fit, Rules};
 use corecast::store::{Store, Stored};
+use corecast_collectives::Algorithms;
 use corecast_model::Collective;
-use corecast_model::profile::Mode;
+use corecast_model::profile::{Mode, Start};
 use corecast_tune::check::{self, Checked};
 use corecast_tune::hardware::Hardware;
 use corecast_tune::keep::{TunedTeam, keep};
 use corecast_tune::outcome::Outcome;
-use corecast_tune::racer::{Form, Racer};
+use corecast_tune::racer::{Form, Racer, Synchrony};
 use corecast_tune::sessions::Sessions;
 use corecast_tune::tuner::{self, TuneRequest};
 use tempfile::TempDir;
@@ -63,6 +65,10 @@ pub(super) fn tuned(
     args: &TuneArgs,
 ) -> Result<Tuning> {
     let begin = Instant::now();
+    let mode = match args.processes {
+        true => Mode::Processes,
+        false => Mode::Threads,
+    };
     let home = match args.processes {
         true => Some(home(source)?),
         false => None,
@@ -100,7 +106,7 @@ pub(super) fn tuned(
         }
     };
     let (outcome, took) = match args.check_only {
-        true => (as_it_is(&course, request), None),
+        true => (as_it_is(&course, request, mode)?, None),
         false => {
             let outcome = raced(&course, request, racer().as_mut())?;
             (outcome, Some(begin.elapsed()))
@@ -125,10 +131,7 @@ pub(super) fn tuned(
     Ok(Tuning {
         planned: course.planned.clone(),
         pinned: course.pinned,
-        mode: match args.processes {
-            true => Mode::Processes,
-            false => Mode::Threads,
-        },
+        mode,
         outcome,
         checked,
         took,
@@ -159,23 +162,39 @@ fn raced(course: &Course, request: &TuneRequest, racer: &mut dyn Racer) -> Resul
 }
 
 /// What the team of a course runs now.
-fn as_it_is(course: &Course, request: &TuneRequest) -> Outcome {
+fn as_it_is(course: &Course, request: &TuneRequest, mode: Mode) -> Result<Outcome> {
+    let here = corecast_machine::discover();
     let options = &course.planned.options;
+    let fit = Fit {
+        threads: &course.planned.rank_pus,
+        pinned: course.pinned,
+        mode,
+        start: match request.synchrony {
+            Synchrony::Strict => Start::Together,
+            Synchrony::Loose => Start::BackToBack,
+        },
+        similar: !options.learn,
+    };
+    let rules = Rules::new(Algorithms::default(), rules::environment()?)?;
+    let races = Races::here(&Store::standard(), &here);
+    let rules = rules.with_tuning(&races, &fit, &rules::circumstances(&here));
     let runs = |operation: Collective, bytes| {
-        let asked = options.algorithms.asked(operation.name(), bytes);
+        let asked = rules.algorithms().asked(operation.name(), bytes);
         asked.expect("an operation with algorithms")
     };
-    Outcome {
+    let outcome = Outcome::unraced(
+        request.synchrony,
+        course.planned.plans.clone(),
+        &request.operations,
+        &request.sizes,
+        &runs,
+    );
+    Ok(Outcome {
         wait_config: options.wait_config,
-        kernel_copies: options.kernel_copies,
-        ..Outcome::unraced(
-            request.synchrony,
-            course.planned.plans.clone(),
-            &request.operations,
-            &request.sizes,
-            &runs,
-        )
-    }
+        kernel_copies: rules.kernel_copies(),
+        notes: vec![format!("tuning: {}", rules.source())],
+        ..outcome
+    })
 }
 
 /// A temporary cache folder for processes that race. It has the measured costs and the plans that have won, but no
