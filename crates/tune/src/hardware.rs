@@ -23,6 +23,9 @@ const LONG_BYTES: usize = 256 << 10;
 /// ten times as long as it takes.
 const BATCH_SHORT: Duration = Duration::from_micros(60);
 const BATCH: Duration = Duration::from_micros(300);
+/// Time of a batch of processes that share PUs. They begin on the PUs on which they woke up, often on one, until the kernel
+/// balances the load some milliseconds later.
+const BATCH_SHARED: Duration = Duration::from_millis(10);
 
 /// Rounds at the beginning of a race that do not count.
 const WARM_UP_ROUNDS: usize = 1;
@@ -102,13 +105,15 @@ impl<'a> Hardware<'a> {
     }
 }
 
-/// The settings by which a race is measured; `waits` tells whether each operation waits for its start.
-fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
+/// The settings by which a race is measured; `waits` tells whether each operation waits for its start, and
+/// `share`, whether its ranks are processes that share PUs.
+fn settings(subject: Subject, (waits, share): (bool, bool), limit: Duration) -> Settings {
     let long = subject.bytes() > LONG_BYTES;
     Settings {
-        batch: match waits && !long {
-            true => BATCH_SHORT,
-            false => BATCH,
+        batch: match (share, waits && !long) {
+            (true, _) => BATCH_SHARED,
+            (false, true) => BATCH_SHORT,
+            (false, false) => BATCH,
         },
         verify_rounds: if long { CHECKS_LONG } else { CHECKS },
         warm_up_rounds: WARM_UP_ROUNDS,
@@ -126,6 +131,8 @@ pub(crate) struct Replicate<'a> {
     pub(crate) placements: &'a [CpuPlacement],
     /// Whether all ranks begin an operation at the same instant.
     pub(crate) strict: bool,
+    /// Whether ranks are processes that share PUs.
+    pub(crate) share: bool,
     pub(crate) limit: Duration,
     pub(crate) interrupted: &'a dyn Fn() -> bool,
 }
@@ -151,7 +158,7 @@ impl Replicate<'_> {
             })
             .collect();
         let waits = self.strict && subject.operation() != Collective::Barrier;
-        let settings = settings(subject, waits, self.limit);
+        let settings = settings(subject, (waits, self.share), self.limit);
         let title = subject.to_string();
         let ruling = |samples: &[Option<f64>]| {
             let mut of_all = vec![None; contenders.len()];
@@ -213,6 +220,7 @@ impl Racer for Hardware<'_> {
         let replicate = Replicate {
             placements: &self.placements,
             strict: self.synchrony == Synchrony::Strict && !self.oversubscribed(),
+            share: false,
             limit,
             interrupted: self.interrupted,
         };

@@ -90,6 +90,7 @@ impl Racer for Sessions<'_> {
         let placements = self.placements.clone();
         let replicate = Replicate {
             strict: self.synchrony == Synchrony::Strict && !self.oversubscribed(),
+            share: self.oversubscribed(),
             placements: &placements,
             limit,
             interrupted: self.interrupted,

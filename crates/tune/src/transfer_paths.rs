@@ -13,7 +13,7 @@ use corecast_team::KernelCopies;
 pub(crate) const OPERATIONS: [Collective; 2] = [Collective::Allgather, Collective::Gather];
 
 /// Bytes of the blocks that race, each a possible start of the kernel's copies.
-pub(crate) const SIZES: [usize; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
+pub(crate) const SIZES: [usize; 5] = [64 << 10, 128 << 10, 256 << 10, 1 << 20, 4 << 20];
 
 /// By this part the kernel has to be faster than bounce buffers: less may be chance.
 const CLEARLY: f64 = 0.97;

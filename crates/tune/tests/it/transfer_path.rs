@@ -63,8 +63,8 @@ fn the_path_between_processes_that_wins_is_that_of_all_later_races() {
         assert_eq!(paths.last(), Some(&Some(expected)));
         let races = outcome.team.iter();
         let of_paths = races.filter(|race| race.what == "long data between processes");
-        // Two operations at four sizes.
-        assert_eq!(of_paths.count(), 8);
+        // Two operations at five sizes.
+        assert_eq!(of_paths.count(), 10);
         assert_eq!(outcome.operations.len(), Collective::WITH_ALGORITHMS.len());
     }
     // A tuning of other operations, or of short data, does not say anything of the path.
