@@ -18,8 +18,8 @@
 //! | 2, allreduce | | | 2.9 | | 2.3 | | | 3.3 (8 MiB) |
 //!
 //! So where nobody has measured it, the kernel copies from 128 KiB on where ranks share cores, and not at all elsewhere.
-//! A tuning races both paths on its machine ([`Options::kernel_copies`](corecast_team::Options::kernel_copies)), and `CORECAST_CMA=BYTES` comes before both.
-//! Buffers in huge pages are cheaper for the kernel: a hand-written loop then
+//! A tuning races both paths on its machine ([`kernel_copies`](corecast_team::Options::kernel_copies)), and
+//! `CORECAST_CMA=BYTES` comes before both. Buffers in huge pages are cheaper for the kernel: a hand-written loop then
 //! takes 0.6 times as long from 512 KiB on, also with a core for each of two ranks that exchange.
 
 use crate::process_stat::Namespaces;

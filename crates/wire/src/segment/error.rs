@@ -51,7 +51,7 @@ pub enum SegmentError {
     Addresses,
     /// The machine, or this process's share of it, has less memory than was asked for.
     #[error(
-        "{bytes} bytes of memory are wanted, {left} are left by {limit}; use fewer slots or ranks, or raise that limit"
+        "{bytes} bytes of memory are wanted, {left} are left by {limit}; use fewer slots or ranks or shorter buffers, or raise that limit"
     )]
     Room {
         /// Bytes asked for.
@@ -83,7 +83,7 @@ pub enum SegmentError {
 fn hint(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::StorageFull => {
-            "; use fewer slots or ranks, or raise the memory limit"
+            "; use fewer slots or ranks or shorter buffers, or raise the memory limit"
         }
         _ => "",
     }

@@ -228,7 +228,9 @@ fn ranges_of(tuned: &Tuned) -> String {
 fn operation(text: &mut String, tuned: &Tuned, verbose: bool) {
     let _ = writeln!(text, "{}: {}", tuned.operation, ranges_of(tuned).bold());
     for point in &tuned.points {
-        if !verbose && point.algorithm().is_none() {
+        // A check alone races nothing before.
+        let unraced = point.candidates.is_empty();
+        if unraced || (!verbose && point.algorithm().is_none()) {
             continue;
         }
         let _ = writeln!(
