@@ -1,6 +1,7 @@
 //! The families of shapes, by name.
 
 use std::fmt;
+use std::num::IntErrorKind;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
@@ -77,7 +78,7 @@ pub enum PatternError {
     Radix {
         /// The name with its radix.
         found: String,
-        /// A hint at a better name where the radix is 1, otherwise empty.
+        /// A hint at a better name where the radix is 1, or at the upper limit where it is too great; otherwise empty.
         hint: &'static str,
     },
 }
@@ -261,11 +262,14 @@ impl FromStr for Pattern {
                 });
             }
         };
-        match radix.parse() {
+        match radix.parse::<usize>() {
             Ok(radix) if radix >= 2 => Ok(make(radix)),
             parsed => {
                 let hint = match (name, parsed) {
                     ("knomial", Ok(1)) => "; a radix-1 k-nomial tree is \"chain\"",
+                    (_, Err(error)) if *error.kind() == IntErrorKind::PosOverflow => {
+                        ", and no greater than a team can be"
+                    }
                     _ => "",
                 };
                 Err(PatternError::Radix {

@@ -33,6 +33,10 @@ fn bad_names_are_quoted() {
         ("knomial:1", "is \"chain\""),
         ("knomial:-3", "\"knomial:-3\""),
         ("dissemination:1", "at least 2"),
+        (
+            "knomial:99999999999999999999",
+            "at least 2, and no greater than a team can be",
+        ),
     ] {
         let error = text.parse::<Pattern>().unwrap_err().to_string();
         assert!(error.contains(part), "{error:?} lacks {part:?}");
