@@ -58,6 +58,14 @@ impl KernelCopies {
         }
     }
 
+    /// The number of bytes that stands for it in texts and files, of which 0 is never.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Never => 0,
+            Self::From(bytes) => bytes,
+        }
+    }
+
     /// The least number of bytes that the kernel copies; `None` for never.
     pub const fn least(self) -> Option<usize> {
         match self {
@@ -70,7 +78,7 @@ impl KernelCopies {
 impl fmt::Display for KernelCopies {
     /// As a number of bytes, of which 0 is never.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.least().unwrap_or(0).fmt(f)
+        self.bytes().fmt(f)
     }
 }
 

@@ -6,14 +6,12 @@ use corecast::choose::Choice;
 use corecast::store::{Store, StoreError, Stored};
 use corecast::{Planned, rules};
 use corecast_model::profile::{
-    Mode, SizeRace, Start, TunedCandidate, TunedOperation, TunedRange, TunedWaits, Tuning,
-    machine_key,
+    Mode, SizeRace, TunedCandidate, TunedOperation, TunedRange, TunedWaits, Tuning, machine_key,
 };
 use corecast_model::{Profile, ProfileEntry, RacedCandidate};
 use corecast_plan::record;
 
 use crate::outcome::{Outcome, Point, Raced, Range, TeamRace, Tuned};
-use crate::racer::Synchrony;
 
 /// A team that was tuned.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +54,7 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
             tuned.planned.rank_pus.clone(),
             tuned.pinned,
             tuned.mode,
-            match tuned.outcome.synchrony {
-                Synchrony::Strict => Start::Together,
-                Synchrony::Loose => Start::BackToBack,
-            },
+            tuned.outcome.synchrony.into(),
         )
     };
     // Earlier results for operations that were not tuned now stay, unless they are stale.
@@ -82,7 +77,7 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
         });
     }
     if let Some(copies) = tuned.outcome.kernel_copies {
-        kept.kernel_copies_from = Some(copies.least().unwrap_or(0) as u64);
+        kept.kernel_copies_from = Some(copies.bytes() as u64);
     }
     for operation in &tuned.outcome.operations {
         let operation = tuned_operation(operation);

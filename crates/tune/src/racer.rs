@@ -3,7 +3,7 @@
 use crate::sequential_test::SequentialTest;
 use corecast_bench::sized::{Conditions, Start, Task};
 use corecast_collectives::{Algorithms, Plans};
-use corecast_model::Collective;
+use corecast_model::{Collective, profile};
 use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
@@ -37,6 +37,15 @@ impl Synchrony {
         match self {
             Self::Strict => strict,
             Self::Loose => strict.starting(Start::BackToBack),
+        }
+    }
+}
+
+impl From<Synchrony> for profile::Start {
+    fn from(synchrony: Synchrony) -> Self {
+        match synchrony {
+            Synchrony::Strict => Self::Together,
+            Synchrony::Loose => Self::BackToBack,
         }
     }
 }

@@ -97,10 +97,7 @@ pub(super) fn team(tuning: &Tuning) -> Team<'_> {
             by_size: checked,
             best_static: statics(checked),
         }),
-        kernel_copies_from: tuning
-            .outcome
-            .kernel_copies
-            .map(|copies| copies.least().unwrap_or(0)),
+        kernel_copies_from: tuning.outcome.kernel_copies.map(KernelCopies::bytes),
         notes: &tuning.outcome.notes,
         saved: tuning.saved.as_deref(),
     }

@@ -10,12 +10,12 @@ use corecast::rules::{self, CORECAST_ALGO, Fit, Rules};
 use corecast::store::{Store, Stored};
 use corecast_collectives::Algorithms;
 use corecast_model::Collective;
-use corecast_model::profile::{Mode, Start};
+use corecast_model::profile::Mode;
 use corecast_tune::check::{self, Checked};
 use corecast_tune::hardware::Hardware;
 use corecast_tune::keep::{TunedTeam, keep};
 use corecast_tune::outcome::Outcome;
-use corecast_tune::racer::{Form, Racer, Synchrony};
+use corecast_tune::racer::{Form, Racer};
 use corecast_tune::sessions::Sessions;
 use corecast_tune::tuner::{self, TuneRequest};
 use tempfile::TempDir;
@@ -169,10 +169,7 @@ fn as_it_is(course: &Course, request: &TuneRequest, mode: Mode) -> Result<Outcom
         threads: &course.planned.rank_pus,
         pinned: course.pinned,
         mode,
-        start: match request.synchrony {
-            Synchrony::Strict => Start::Together,
-            Synchrony::Loose => Start::BackToBack,
-        },
+        start: request.synchrony.into(),
         similar: !options.learn,
     };
     let rules = Rules::new(Algorithms::default(), rules::environment()?)?;
