@@ -3,7 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `status.rs` | statuses, their texts, and `entry`, in which every function runs |
-//! | `memory.rs`, `exclusive.rs` | pointers of C as slices, and handles that one thread at a time may use |
+//! | `memory.rs` | pointers of C as slices |
 //! | `elements.rs`, `operators.rs`, `own.rs` | element types, operators by handle, functions of C as operators |
 //! | `builder.rs`, `settings.rs`, `team.rs`, `member.rs` | the handles of a team, and the settings of a builder |
 //! | `symmetric.rs` | memory that all processes of a team see |
@@ -43,6 +43,5 @@ pub mod barrier;
 pub mod queue;
 
 mod arguments;
-mod exclusive;
 mod memory;
 mod waiting;

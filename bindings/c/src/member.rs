@@ -1,7 +1,7 @@
 //! The handle of a rank.
 
-use crate::exclusive::{Exclusive, Unusable};
 use crate::status::{Refusal, Status, StatusCode, entry};
+use corecast_wire::exclusive::{Exclusive, Unusable};
 use std::ptr::NonNull;
 
 /// One rank of a team. One thread at a time may use it. Freeing it means leaving the team: whoever

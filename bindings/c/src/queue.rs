@@ -1,12 +1,12 @@
 //! One-way queues between two threads, without a team.
 
-use crate::exclusive::{Exclusive, Unusable};
 use crate::memory::{give, to_read, to_write, word};
 use crate::status::{Refusal, Status, StatusCode, entry};
 use crate::waiting;
 use corecast::queue::{
     self, Options, ReceiveError, Received, SendError, TryReceiveError, TrySendError,
 };
+use corecast_wire::exclusive::{Exclusive, Unusable};
 use std::ffi::{c_char, c_void};
 
 /// Any NUMA node. cbindgen.toml has it for C, as -1.

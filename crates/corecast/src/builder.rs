@@ -354,6 +354,55 @@ impl Builder {
         self
     }
 
+    /// What ranks of this process call while they wait for long: often while they yield, and at least once a millisecond
+    /// while they sleep. It is for programs in which others depend on this thread for something that the team knows
+    /// nothing of, such as the progress of a message-passing library. A rank that waits for operations in flight calls
+    /// it as well.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// static CALLS: AtomicU64 = AtomicU64::new(0);
+    /// fn count() {
+    ///     CALLS.fetch_add(1, Ordering::Relaxed);
+    /// }
+    /// let team = corecast::Builder::new().threads(2).meanwhile(count).build()?;
+    /// team.run(|member| {
+    ///     if member.rank() == 0 {
+    ///         // The other one waits until it has called.
+    ///         while CALLS.load(Ordering::Relaxed) == 0 {
+    ///             std::thread::yield_now();
+    ///         }
+    ///     }
+    ///     member.barrier().unwrap();
+    /// });
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn meanwhile(mut self, call: fn()) -> Self {
+        self.options.meanwhile = Some(call);
+        self
+    }
+
+    /// Rank r is on the r-th of these PUs, of which several may share one. Nothing is pinned unless
+    /// [`pin`](Self::pin) says so. It is for processes that somebody else has bound: each of them may be allowed its own
+    /// PUs only, and all plan for the same ones.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let team = corecast::Builder::new().bound_to(vec![0, 0]).build()?;
+    /// assert_eq!(team.pus(), [0, 0]);
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn bound_to(mut self, pus: Vec<u32>) -> Self {
+        self.mask = Some(pus.iter().copied().collect());
+        self.ranks = Some(AskedThreads::Exactly(pus));
+        self.pin = Some(false);
+        self
+    }
+
     /// Uses the tuning that was raced with this start of operations; by default all ranks begin at one
     /// instant. Where only the other kind of tuning is stored, that one is used.
     pub fn start(mut self, start: Start) -> Self {

@@ -189,7 +189,7 @@ const RUNNERS_UP_SHOWN: usize = 3;
 
 impl Explanation {
     /// One line with the plans and their reasons.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let operation = |chosen: &Chosen| {
             let by = match chosen.decided_by {
                 DecidedBy::User => "asked for",

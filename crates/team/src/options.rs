@@ -66,6 +66,10 @@ pub struct Options {
     /// From which length on the kernel copies what this process's ranks lend to other processes, where `CORECAST_CMA` does
     /// not say it. `None`: from 128 KiB where ranks share cores, else never.
     pub kernel_copies: Option<KernelCopies>,
+    /// What ranks of this process call while they wait for long, see [`WaitStrategy::calling`]. Processes of one team may differ.
+    ///
+    /// [`WaitStrategy::calling`]: corecast_wire::WaitStrategy::calling
+    pub meanwhile: Option<fn()>,
     /// The numbers of operations that count as begun when the team is made: of all, and of those in flight in each
     /// operation context. Sequence numbers go on from there. It is for tests of numbers that wrap around; all processes of
     /// a team give the same.
@@ -138,6 +142,7 @@ impl Default for Options {
             lines: LINES,
             symmetric: SYMMETRIC_BYTES,
             kernel_copies: None,
+            meanwhile: None,
             begun: [0; 2],
         }
     }

@@ -55,6 +55,8 @@ pub struct TeamMemory {
     sizes: MemorySizes,
     placement: Vec<Placement>,
     wait_config: WaitConfig,
+    /// What ranks call while they wait for long.
+    meanwhile: Option<fn()>,
     /// Hardware threads that the ranks share.
     usable: usize,
     backend: Backend,
@@ -207,6 +209,7 @@ impl TeamMemory {
             sizes,
             placement,
             wait_config,
+            meanwhile: options.meanwhile,
             usable: options.usable(),
             backend: options.backend,
             memory,

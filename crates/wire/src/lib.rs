@@ -19,6 +19,7 @@ pub mod broadcast_ring;
 pub mod cache_lines;
 mod counter_barrier;
 pub mod ending;
+pub mod exclusive;
 pub mod fabric;
 pub mod fence;
 pub mod fiber;

@@ -76,6 +76,8 @@ pub struct WaitStrategy {
     pace: Pace,
     /// The number of coming waits that go to sleep without yielding.
     lost_turns: Cell<u32>,
+    /// What the thread calls while it waits for long.
+    meanwhile: Option<fn()>,
     fence: FenceKind,
     parker: LineRef<Line<Parker>>,
 }
@@ -127,6 +129,25 @@ const FIRST_NAP: Duration = Duration::from_millis(20);
 
 /// Longest sleep between two checks. Thirty wake-ups a minute are no load.
 const LONGEST_NAP: Duration = Duration::from_secs(2);
+
+/// Sleep between two calls of what a thread does meanwhile. Others wait for what it does, and a thousand calls a second
+/// take a hundredth of a CPU.
+const MEANWHILE_NAP: Duration = Duration::from_millis(1);
+
+/// A watch, and what the thread calls before each look at it.
+struct Meanwhile<W>(W, Option<fn()>);
+
+impl<W: Watch> Watch for Meanwhile<W> {
+    type Error = W::Error;
+
+    #[inline]
+    fn check(&mut self, waited: Duration) -> Result<(), W::Error> {
+        if let Some(call) = self.1 {
+            call();
+        }
+        self.0.check(waited)
+    }
+}
 
 #[cfg(not(loom))]
 thread_local! {
@@ -317,9 +338,17 @@ impl WaitStrategy {
         Self {
             pace: Pace::new(wait_config),
             lost_turns: Cell::new(0),
+            meanwhile: None,
             fence,
             parker,
         }
+    }
+
+    /// Calls `meanwhile` while a wait is long: as often as it looks at its watch, and at least once a millisecond while it
+    /// sleeps. It is for threads on whose progress others may depend that this wait knows nothing of, such as those of a
+    /// message-passing library.
+    pub fn calling(self, meanwhile: Option<fn()>) -> Self {
+        Self { meanwhile, ..self }
     }
 
     /// The kind of fence that wakers of this wait strategy's parker need.
@@ -430,12 +459,13 @@ impl WaitStrategy {
         &self,
         word: Option<Monitored<'_>>,
         token: u32,
-        mut watch: W,
+        watch: W,
         look: &mut impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
         if crate::fiber::is_inside() {
             return suspend_until(watch, look);
         }
+        let mut watch = Meanwhile(watch, self.meanwhile);
         let since = crate::sync::Instant::now();
         loop {
             if let Some(ended) = self.pace.wait_in_hardware(word, &mut watch, &mut *look) {
@@ -469,18 +499,21 @@ impl WaitStrategy {
         if crate::fiber::is_inside() {
             return suspend_until(watch, look);
         }
-        self.sleep(token, watch, look, || Duration::ZERO)
+        self.sleep(token, Meanwhile(watch, None), look, || Duration::ZERO)
     }
 
     /// The last phase of a wait. `waited` says how long it has lasted.
     fn sleep<T, W: Watch>(
         &self,
         token: u32,
-        mut watch: W,
+        mut watch: Meanwhile<W>,
         look: &mut impl FnMut() -> Option<T>,
         waited: impl Fn() -> Duration,
     ) -> Result<T, W::Error> {
-        let mut nap = FIRST_NAP;
+        let (mut nap, longest) = match watch.1 {
+            None => (FIRST_NAP, LONGEST_NAP),
+            Some(_) => (MEANWHILE_NAP, MEANWHILE_NAP),
+        };
         loop {
             let slept = waited();
             // The watch is part of the last look, because its news wake the same parker.
@@ -496,7 +529,7 @@ impl WaitStrategy {
             if let Some(found) = look() {
                 return Ok(found);
             }
-            nap = (nap * 2).min(LONGEST_NAP);
+            nap = (nap * 2).min(longest);
         }
     }
 }

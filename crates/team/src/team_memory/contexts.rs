@@ -27,6 +27,7 @@ impl TeamMemory {
         let (state, fence) = (&self.state, self.state.fence());
         let wait_strategy = |parker: &LineRef<Line<Parker>>| {
             WaitStrategy::with_fence(self.wait_config, parker.clone(), fence)
+                .calling(self.meanwhile)
         };
         let wait_strategies: Vec<WaitStrategy> = state.parkers.iter().map(wait_strategy).collect();
         let context_histories: Option<Arc<[LineRef<OpHistory>]>> = match context {

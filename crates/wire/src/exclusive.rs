@@ -1,15 +1,15 @@
 //! A value behind a handle that one thread at a time may use.
 //!
-//! C cannot borrow, so a call marks the handle as in use for as long as it runs, and a call that finds the
+//! C cannot borrow, so in bindings and adapters a call marks the handle as in use for as long as it runs, and a call that finds the
 //! mark is refused. Two calls that begin at the same instant may both miss the mark: it finds mistakes, but
 //! is no lock.
 
-use corecast_wire::Flag;
+use crate::Flag;
 use std::cell::UnsafeCell;
 
 /// A value and its mark. The value is dropped if a call panics.
 #[derive(Debug)]
-pub(crate) struct Exclusive<T> {
+pub struct Exclusive<T> {
     /// 1 while a call uses the value.
     busy: Flag,
     /// `None` after a panic amid a call.
@@ -18,7 +18,7 @@ pub(crate) struct Exclusive<T> {
 
 /// Why a value cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unusable {
+pub enum Unusable {
     /// Another call uses it.
     Busy,
     /// An earlier call has panicked and dropped it.
@@ -40,7 +40,8 @@ impl<T> Drop for Call<'_, T> {
 }
 
 impl<T> Exclusive<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// A value that no call uses.
+    pub fn new(value: T) -> Self {
         Self {
             busy: Flag::default(),
             value: UnsafeCell::new(Some(value)),
@@ -48,7 +49,7 @@ impl<T> Exclusive<T> {
     }
 
     /// Whether the value was dropped by a panic.
-    pub(crate) fn is_dropped(&mut self) -> bool {
+    pub fn is_dropped(&mut self) -> bool {
         self.value.get_mut().is_none()
     }
 
@@ -58,7 +59,7 @@ impl<T> Exclusive<T> {
     ///
     /// No other thread calls this at this very instant, as its mark could be missed.
     #[inline(always)]
-    pub(crate) unsafe fn with<R, E>(
+    pub unsafe fn with<R, E>(
         &self,
         refuse: impl FnOnce(Unusable) -> E,
         body: impl FnOnce(&mut T) -> Result<R, E>,
@@ -79,35 +80,29 @@ impl<T> Exclusive<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::{Refusal, Status, entry};
-
-    fn refuse(why: Unusable) -> Refusal {
-        match why {
-            Unusable::Busy => Refusal::new(Status::Busy, "busy"),
-            Unusable::Dropped => Refusal::new(Status::Left, "dropped"),
-        }
-    }
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
     fn one_call_at_a_time_and_none_after_a_panic() {
         let mut shared = Exclusive::new(7);
-        let using = |body: &dyn Fn(&mut i32) -> Result<(), Refusal>| {
-            // SAFETY: there is one thread.
-            entry(|| unsafe { shared.with(refuse, body) })
+        // SAFETY: there is one thread.
+        let using = |body: &dyn Fn(&mut i32) -> Result<(), Unusable>| unsafe {
+            shared.with(|why| why, body)
         };
         let nested = |value: &mut i32| {
-            assert_eq!(using(&|_| Ok(())), Status::Busy);
+            assert_eq!(using(&|_| Ok(())), Err(Unusable::Busy));
             *value += 1;
             Ok(())
         };
-        assert_eq!(using(&nested), Status::Ok);
+        assert_eq!(using(&nested), Ok(()));
         let eight = |value: &mut i32| {
             assert_eq!(*value, 8);
             Ok(())
         };
-        assert_eq!(using(&eight), Status::Ok);
-        assert_eq!(using(&|_| panic!("amid a call")), Status::Panicked);
-        assert_eq!(using(&|_| Ok(())), Status::Left);
+        assert_eq!(using(&eight), Ok(()));
+        let panics = AssertUnwindSafe(|| using(&|_| panic!("amid a call")));
+        assert!(catch_unwind(panics).is_err());
+        assert_eq!(using(&|_| Ok(())), Err(Unusable::Dropped));
         assert!(shared.is_dropped());
     }
 }

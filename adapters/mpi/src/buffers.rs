@@ -1,0 +1,186 @@
+//! Layer 5: the program's buffers as slices of bytes, in place where elements are dense, else packed by the library.
+
+use crate::types::Type;
+use corecast_network::{Handle, Library};
+use std::ffi::{c_int, c_void};
+
+/// Elements of one type in the program's memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Elements<'a> {
+    pub(crate) library: &'a Library,
+    /// A communicator for packing.
+    pub(crate) comm: Handle,
+    pub(crate) datatype: Handle,
+    pub(crate) found: Type,
+}
+
+/// Bytes that were read or are to be written.
+pub(crate) enum Bytes<'a> {
+    InPlace(&'a mut [u8]),
+    Packed(Vec<u8>),
+}
+
+impl Bytes<'_> {
+    #[inline]
+    pub(crate) fn as_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::InPlace(bytes) => bytes,
+            Self::Packed(bytes) => bytes,
+        }
+    }
+}
+
+/// `len` bytes of the program's.
+///
+/// # Safety
+///
+/// They may be written for as long as `'a`, by nobody else, or `len` is 0.
+#[inline]
+pub(crate) unsafe fn slice_mut<'a>(start: *mut c_void, len: usize) -> &'a mut [u8] {
+    match len {
+        0 => &mut [],
+        // SAFETY: the caller's promise.
+        _ => unsafe { std::slice::from_raw_parts_mut(start.cast(), len) },
+    }
+}
+
+/// `len` bytes of the program's.
+///
+/// # Safety
+///
+/// They may be read for as long as `'a`, and nobody writes them, or `len` is 0.
+#[inline]
+pub(crate) unsafe fn slice<'a>(start: *const c_void, len: usize) -> &'a [u8] {
+    match len {
+        0 => &[],
+        // SAFETY: the caller's promise.
+        _ => unsafe { std::slice::from_raw_parts(start.cast(), len) },
+    }
+}
+
+impl<'a> Elements<'a> {
+    /// The bytes of `count` elements.
+    #[inline]
+    pub(crate) fn bytes(&self, count: usize) -> usize {
+        self.found.size * count
+    }
+
+    /// Where the element number `at` begins.
+    #[inline]
+    pub(crate) fn place(&self, start: *mut c_void, at: isize) -> *mut c_void {
+        start.wrapping_byte_offset(at.wrapping_mul(self.found.extent as isize))
+    }
+
+    /// The bytes of `count` elements, to be read.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` elements of the type from `start` on, and nobody writes them.
+    #[inline]
+    pub(crate) unsafe fn read(
+        &self,
+        start: *const c_void,
+        count: usize,
+    ) -> std::borrow::Cow<'a, [u8]> {
+        match self.found.is_dense {
+            // SAFETY: the caller's promise.
+            true => unsafe { slice(start, self.bytes(count)) }.into(),
+            // SAFETY: the caller's promise.
+            false => unsafe { self.pack(start, count) }.into(),
+        }
+    }
+
+    /// Room for `count` elements, to be written; then give it to [`write`](Self::write). What it has before is undefined.
+    ///
+    /// # Safety
+    ///
+    /// There is room for `count` elements of the type from `start` on, which nobody else uses.
+    #[inline]
+    pub(crate) unsafe fn room(&self, start: *mut c_void, count: usize) -> Bytes<'a> {
+        match self.found.is_dense {
+            // SAFETY: the caller's promise.
+            true => Bytes::InPlace(unsafe { slice_mut(start, self.bytes(count)) }),
+            false => Bytes::Packed(vec![0; self.bytes(count)]),
+        }
+    }
+
+    /// Writes what is not in its place yet.
+    ///
+    /// # Safety
+    ///
+    /// As [`room`](Self::room), which has made `bytes` of the same place.
+    #[inline]
+    pub(crate) unsafe fn write(&self, start: *mut c_void, count: usize, bytes: &Bytes<'_>) {
+        if let Bytes::Packed(bytes) = bytes {
+            // SAFETY: the caller's promise.
+            unsafe { self.unpack(bytes, start, count) };
+        }
+    }
+
+    /// As many elements as fit the library's number of bytes at a time.
+    fn pieces(&self, count: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let most = ((1 << 30) / self.found.size.max(1)).max(1);
+        (0..count)
+            .step_by(most)
+            .map(move |at| (at, most.min(count - at)))
+    }
+
+    /// # Safety
+    ///
+    /// As [`read`](Self::read).
+    #[cold]
+    pub(crate) unsafe fn pack(&self, start: *const c_void, count: usize) -> Vec<u8> {
+        let (mut all, functions) = (vec![0; self.bytes(count)], self.library.functions());
+        for (at, many) in self.pieces(count) {
+            let from = self.place(start.cast_mut(), at as isize);
+            let bytes = self.bytes(many);
+            let (mut most, mut position): (c_int, c_int) = (0, 0);
+            // SAFETY: a place for a number.
+            unsafe { (functions.pack_size)(many as c_int, self.datatype, self.comm, &mut most) };
+            // The library may ask for more room than the data have.
+            let mut packed = vec![0_u8; bytes.max(most as usize)];
+            // SAFETY: the caller's promise, and room for what the library has asked for.
+            unsafe {
+                (functions.pack)(
+                    from,
+                    many as c_int,
+                    self.datatype,
+                    packed.as_mut_ptr().cast(),
+                    packed.len() as c_int,
+                    &mut position,
+                    self.comm,
+                );
+            }
+            assert_eq!(
+                position as usize, bytes,
+                "the library packs no more than the data"
+            );
+            let begin = self.bytes(at);
+            all[begin..begin + bytes].copy_from_slice(&packed[..bytes]);
+        }
+        all
+    }
+
+    /// # Safety
+    ///
+    /// As [`room`](Self::room).
+    #[cold]
+    pub(crate) unsafe fn unpack(&self, bytes: &[u8], start: *mut c_void, count: usize) {
+        for (at, many) in self.pieces(count) {
+            let from = &bytes[self.bytes(at)..][..self.bytes(many)];
+            let mut position: c_int = 0;
+            // SAFETY: the caller's promise, and as many bytes as the elements have.
+            unsafe {
+                (self.library.functions().unpack)(
+                    from.as_ptr().cast(),
+                    from.len() as c_int,
+                    &mut position,
+                    self.place(start, at as isize),
+                    many as c_int,
+                    self.datatype,
+                    self.comm,
+                );
+            }
+        }
+    }
+}

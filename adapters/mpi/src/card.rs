@@ -1,0 +1,173 @@
+//! Layer 3: what a process tells others of itself, so that all of them can say whether they may share memory.
+//!
+//! Host names and the library's own opinion are no proof: containers have equal names on different hosts, and a library may
+//! take each process for a host of its own. What counts is the start of the kernel, and its namespaces; the proof is that
+//! the memory is mapped afterwards.
+
+use bytemuck::{Pod, Zeroable};
+
+/// PUs that an affinity mask can name here.
+const PUS_MAX: usize = 1024;
+
+/// A process, as it is sent to others. All processes of one host read it alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Card {
+    /// Differs between versions that do not understand each other, and is never 0.
+    version: u64,
+    /// 1 if the process takes part, and 2 if several of its threads may call at a time.
+    flags: u64,
+    /// The start of the kernel.
+    boot: [u8; 16],
+    /// Inodes of the namespaces in which it finds others: network and processes. And its user.
+    place: [u64; 3],
+    /// Its number, and when it started.
+    process: [u64; 2],
+    /// The number of the next team that it makes.
+    next: u64,
+    /// PUs that it may run on.
+    pus: [u64; PUS_MAX / 64],
+}
+
+const VERSION: u64 = 1;
+
+impl Card {
+    /// That of this process.
+    pub(crate) fn of_this_process(willing: bool, multithreaded: bool, next: u64) -> Self {
+        let mut pus = [0; PUS_MAX / 64];
+        let set = rustix::thread::sched_getaffinity(None).unwrap_or_default();
+        for pu in (0..PUS_MAX.min(rustix::thread::CpuSet::MAX_CPU)).filter(|&pu| set.is_set(pu)) {
+            pus[pu / 64] |= 1 << (pu % 64);
+        }
+        let inode = |name: &str| {
+            let found = rustix::fs::stat(format!("/proc/self/ns/{name}"));
+            found.map_or(0, |found| found.st_ino)
+        };
+        Self {
+            version: VERSION,
+            flags: u64::from(willing) | u64::from(multithreaded) << 1,
+            boot: boot(),
+            place: [
+                inode("net"),
+                inode("pid"),
+                rustix::process::geteuid().as_raw().into(),
+            ],
+            process: [std::process::id().into(), started()],
+            next,
+            pus,
+        }
+    }
+
+    /// Whether the two may share memory. The answer is the same for all pairs of a group in which all agree with one.
+    pub(crate) fn is_near(&self, other: &Self) -> bool {
+        let both_willing = self.flags & other.flags & 1 != 0;
+        both_willing
+            && self.version == other.version
+            && self.boot == other.boot
+            && self.boot != [0; 16]
+            && self.place == other.place
+    }
+
+    /// Whether several threads of the process may call at a time.
+    pub(crate) fn is_multithreaded(&self) -> bool {
+        self.flags & 2 != 0
+    }
+
+    /// What no other process of the host has at any time.
+    pub(crate) fn process(&self) -> [u64; 2] {
+        self.process
+    }
+
+    /// The name of the team that a group makes whose first rank has this card.
+    pub(crate) fn team(&self) -> [u64; 3] {
+        [self.process[0], self.process[1], self.next]
+    }
+
+    fn pus(&self) -> impl Iterator<Item = u32> + '_ {
+        let is_set = |pu: &usize| self.pus[pu / 64] >> (pu % 64) & 1 != 0;
+        (0..PUS_MAX).filter(is_set).map(|pu| pu as u32)
+    }
+}
+
+/// A PU for each process: its own where it is bound to one, else the least taken one of those that it may run on.
+pub(crate) fn pus(cards: &[Card]) -> Vec<u32> {
+    let mut taken = vec![0_usize; PUS_MAX];
+    let mut chosen = vec![0; cards.len()];
+    let mut order: Vec<usize> = (0..cards.len()).collect();
+    // Who has least to choose from comes first.
+    order.sort_by_key(|&rank| cards[rank].pus().count());
+    for rank in order {
+        let least = cards[rank].pus().min_by_key(|&pu| (taken[pu as usize], pu));
+        let pu = least.unwrap_or(0);
+        taken[pu as usize] += 1;
+        chosen[rank] = pu;
+    }
+    chosen
+}
+
+/// The kernel's number of its start; zeros if it does not say.
+fn boot() -> [u8; 16] {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: Vec<u8> = text
+        .chars()
+        .filter_map(|c| c.to_digit(16))
+        .map(|digit| digit as u8)
+        .collect();
+    let mut boot = [0; 16];
+    for (byte, pair) in boot.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = pair[0] << 4 | pair[1];
+    }
+    boot
+}
+
+/// When this process started, in ticks since the start of the kernel.
+fn started() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program, in brackets, may have blanks and brackets.
+    let after = text.rsplit(") ").next().unwrap_or_default();
+    after
+        .split(' ')
+        .nth(19)
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(pus: &[usize]) -> Card {
+        let mut card = Card::of_this_process(true, false, 7);
+        card.pus = [0; PUS_MAX / 64];
+        for pu in pus {
+            card.pus[pu / 64] |= 1 << (pu % 64);
+        }
+        card
+    }
+
+    #[test]
+    fn this_process_is_near_itself_alone() {
+        let own = card(&[0]);
+        assert!(own.is_near(&own) && own.boot != [0; 16] && own.process[1] != 0);
+        let change = |change: &dyn Fn(&mut Card)| {
+            let mut other = own;
+            change(&mut other);
+            own.is_near(&other) || other.is_near(&own)
+        };
+        assert!(!change(&|other| other.boot[3] ^= 1));
+        assert!(!change(&|other| other.place[0] += 1));
+        assert!(!change(&|other| other.place[2] += 1));
+        assert!(!change(&|other| other.version += 1));
+        assert!(!change(&|other| other.flags = 0));
+        assert!(change(&|other| other.next += 1));
+    }
+
+    #[test]
+    fn each_has_a_pu_of_its_own_where_there_are_enough() {
+        let bound = [card(&[70]), card(&[3])];
+        assert_eq!(pus(&bound), [70, 3]);
+        let half = [card(&[0, 1]), card(&[0]), card(&[0, 1])];
+        assert_eq!(pus(&half), [1, 0, 0]);
+        assert_eq!(pus(&[card(&[])]), [0]);
+    }
+}

@@ -1,0 +1,308 @@
+//! Layer 5: what is known of communicators, by their handles.
+//!
+//! Libraries use handles again once a communicator is freed. So each communicator that was met has an attribute, whose
+//! deletion tells that the handle is free. Entries are used again too, and never given back: whoever reads one that
+//! another thread has just freed finds another handle in it, or none.
+
+use crate::process;
+use crate::teams::{self, Shared};
+use corecast::debug::{Level, say};
+use corecast_network::{Handle, Library};
+use corecast_wire::exclusive::Exclusive;
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Collectives on a communicator that the library runs before its members make a team. Programs make many communicators
+/// that they hardly use, and a team takes milliseconds.
+const CALLS_BEFORE: u32 = 2;
+
+/// What is known of a communicator.
+pub(crate) struct Communicator {
+    /// 0 while the entry is free.
+    handle: AtomicUsize,
+    /// Whether it has a team or may get one.
+    is_served: AtomicBool,
+    inner: Exclusive<Inner>,
+}
+
+// SAFETY: `inner` is used by the calls of collectives on the communicator, of which MPI allows one at a time, and by its
+// deletion, which no call runs beside.
+unsafe impl Sync for Communicator {}
+
+/// What a call may change.
+struct Inner {
+    rank: usize,
+    size: usize,
+    /// Calls before there was a team.
+    calls: u32,
+    shared: Option<Arc<Shared>>,
+}
+
+/// The entries of handles that were met last, so that most calls take no lock.
+static RECENT: [AtomicPtr<Communicator>; SLOTS] = [const { AtomicPtr::new(null_mut()) }; SLOTS];
+const SLOTS: usize = 256;
+
+#[derive(Default)]
+struct Known {
+    by_handle: HashMap<Handle, &'static Communicator>,
+    free: Vec<&'static Communicator>,
+}
+
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+/// The key of the attribute, for a process that has made it.
+static KEY: OnceLock<Option<c_int>> = OnceLock::new();
+static SAID: AtomicBool = AtomicBool::new(false);
+
+fn known() -> MutexGuard<'static, Known> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[inline]
+fn slot(handle: Handle) -> &'static AtomicPtr<Communicator> {
+    // Addresses differ in their upper bits, numbers in their lowest.
+    let mixed = (handle ^ (handle >> 8)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    &RECENT[mixed >> (usize::BITS - 8)]
+}
+
+/// The entry of a communicator; `None` if its collectives are the library's.
+#[inline]
+pub(crate) fn served(library: &Library, raw: Handle) -> Option<&'static Communicator> {
+    let handle = library.handle(raw);
+    // Acquire: with the release in `meet`, so that the entry is whole.
+    let recent = slot(handle).load(Ordering::Acquire);
+    // SAFETY: entries are never given back.
+    let entry = match unsafe { recent.as_ref() } {
+        // Acquire: with the release in `meet`.
+        Some(entry) if entry.handle.load(Ordering::Acquire) == handle => entry,
+        _ => meet(library, handle)?,
+    };
+    // Relaxed: only calls on the communicator change it.
+    entry.is_served.load(Ordering::Relaxed).then_some(entry)
+}
+
+/// The entry of a communicator that was not met lately.
+#[cold]
+fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
+    if let Some(&entry) = known().by_handle.get(&handle) {
+        slot(handle).store(std::ptr::from_ref(entry).cast_mut(), Ordering::Release);
+        return Some(entry);
+    }
+    if !library.is_running() {
+        return None;
+    }
+    let key = (*KEY.get_or_init(|| begin(library)))?;
+    let (is_served, rank, size) = ask(library, handle)?;
+    let inner = Inner {
+        rank,
+        size,
+        calls: 0,
+        shared: None,
+    };
+    let entry = known().free.pop();
+    let entry = match entry {
+        Some(entry) => {
+            // SAFETY: a free entry, which nobody else has.
+            let _: Result<(), ()> = unsafe {
+                entry.inner.with(
+                    |_| (),
+                    |old| {
+                        *old = inner;
+                        Ok(())
+                    },
+                )
+            };
+            entry
+        }
+        None => Box::leak(Box::new(Communicator {
+            handle: AtomicUsize::new(0),
+            is_served: AtomicBool::new(false),
+            inner: Exclusive::new(inner),
+        })),
+    };
+    entry.is_served.store(is_served, Ordering::Relaxed);
+    let attribute = std::ptr::from_ref(entry).cast_mut();
+    // SAFETY: the key was made in `begin`, and the entry lives for ever.
+    if unsafe { (library.functions().comm_set_attr)(handle, key, attribute.cast()) } != 0 {
+        known().free.push(entry);
+        return None;
+    }
+    // Release: with the acquires in `served`.
+    entry.handle.store(handle, Ordering::Release);
+    known().by_handle.insert(handle, entry);
+    slot(handle).store(attribute, Ordering::Release);
+    Some(entry)
+}
+
+/// Whether a communicator can be served, this process's rank, and their number; `None` if it is no communicator.
+fn ask(library: &Library, handle: Handle) -> Option<(bool, usize, usize)> {
+    if handle == library.no_communicator() {
+        return None;
+    }
+    let functions = library.functions();
+    let (mut inter, mut rank, mut size): (c_int, c_int, c_int) = (0, 0, 0);
+    // SAFETY: places for numbers. A handle that is no communicator is an error of the calls.
+    let ended = unsafe {
+        (functions.comm_test_inter)(handle, &mut inter)
+            | (functions.comm_rank)(handle, &mut rank)
+            | (functions.comm_size)(handle, &mut size)
+    };
+    let (rank, size) = (usize::try_from(rank).ok()?, usize::try_from(size).ok()?);
+    let can = inter == 0 && size > 1 && size <= corecast::process::RANKS_MAX;
+    (ended == 0).then_some((can, rank, size))
+}
+
+/// Makes the key of the attribute, hears of the end of MPI, and prepares what waits call.
+fn begin(library: &Library) -> Option<c_int> {
+    let functions = library.functions();
+    let (mut key, mut last): (c_int, c_int) = (0, 0);
+    // SAFETY: functions that do what MPI says, and places for numbers. The callbacks stay loaded: nothing closes a
+    // library that was preloaded.
+    let made = unsafe {
+        (functions.comm_create_keyval)(copy_nothing, freed, &mut key, null_mut())
+            | (functions.comm_create_keyval)(copy_nothing, finalizing, &mut last, null_mut())
+            | (functions.comm_set_attr)(library.alone(), last, null_mut())
+    };
+    process::watch_for_progress(library);
+    (made == 0).then_some(key)
+}
+
+/// A copy of a communicator is another one, and not known yet.
+///
+/// # Safety
+///
+/// MPI's: `flag` is a place for a number.
+unsafe extern "C" fn copy_nothing(
+    _: Handle,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { *flag = 0 };
+    0
+}
+
+/// Is told that a communicator is freed.
+///
+/// # Safety
+///
+/// MPI's: `attribute` is the entry that was set.
+unsafe extern "C" fn freed(_: Handle, _: c_int, attribute: *mut c_void, _: *mut c_void) -> c_int {
+    // SAFETY: the caller's promise, and entries are never given back.
+    let entry: &'static Communicator = unsafe { &*attribute.cast::<Communicator>() };
+    // Relaxed: who reads the handle later compares it, and the program itself orders the free before its next use.
+    let handle = entry.handle.swap(0, Ordering::Relaxed);
+    known().by_handle.remove(&handle);
+    // SAFETY: nobody calls on a communicator that is freed.
+    let _: Result<(), ()> = unsafe {
+        entry.inner.with(
+            |_| (),
+            |inner| {
+                inner.shared = None;
+                Ok(())
+            },
+        )
+    };
+    known().free.push(entry);
+    0
+}
+
+/// Is told that MPI ends.
+///
+/// # Safety
+///
+/// None is asked for.
+unsafe extern "C" fn finalizing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    process::end();
+    let entries: Vec<_> = known().by_handle.values().copied().collect();
+    for entry in entries {
+        // SAFETY: all collectives have ended before MPI does.
+        let _: Result<(), ()> = unsafe {
+            entry.inner.with(
+                |_| (),
+                |inner| {
+                    inner.shared = None;
+                    Ok(())
+                },
+            )
+        };
+    }
+    teams::leave_all();
+    0
+}
+
+impl Communicator {
+    /// Runs `body` with the team of the communicator, this process's rank and the number of ranks; `None` if this call is
+    /// the library's. A communicator that has no team yet counts the call, and makes a team when there were enough. All
+    /// members do it in the same call.
+    #[inline]
+    pub(crate) fn with<R>(
+        &self,
+        library: &Library,
+        body: impl FnOnce(&Shared, usize, usize) -> Option<R>,
+    ) -> Option<R> {
+        // SAFETY: MPI allows one collective at a time on a communicator.
+        let ran = unsafe {
+            self.inner.with(
+                |_| (),
+                |inner| {
+                    if inner.shared.is_none() && !self.count(library, inner) {
+                        return Ok(None);
+                    }
+                    let shared = inner.shared.as_deref();
+                    Ok(shared.and_then(|shared| body(shared, inner.rank, inner.size)))
+                },
+            )
+        };
+        ran.ok().flatten()
+    }
+
+    #[cold]
+    fn count(&self, library: &Library, inner: &mut Inner) -> bool {
+        inner.calls += 1;
+        if inner.calls <= CALLS_BEFORE {
+            return false;
+        }
+        let handle = self.handle.load(Ordering::Relaxed);
+        let (rank, size) = (inner.rank, inner.size);
+        match teams::agree(library, handle, rank, size) {
+            Ok(shared) => {
+                if rank == 0 && !SAID.swap(true, Ordering::Relaxed) {
+                    let (name, line) = (library.dialect().name(), shared.line());
+                    say(Level::Info, || {
+                        format!("MPI: collectives of {size} ranks on {name} are taken over: {line}")
+                    });
+                }
+                inner.shared = Some(shared);
+                true
+            }
+            Err(why) => {
+                if rank == 0 {
+                    say(Level::Info, || {
+                        format!("MPI: collectives of {size} ranks stay with the library: {why}")
+                    });
+                }
+                self.is_served.store(false, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+}
+
+/// Says at the end of the process that nothing was taken over, if it was an MPI program.
+pub(crate) fn say_if_nothing_was_gained() {
+    if KEY.get().is_some() {
+        return;
+    }
+    if Library::find().is_ok() {
+        say(Level::Info, || {
+            "MPI: nothing was intercepted, and nothing is gained: the program called no collective operation that is taken over"
+                .to_owned()
+        });
+    }
+}

@@ -1,0 +1,218 @@
+//! Layer 8: the functions that programs call.
+//!
+//! Each has two names. `MPI_X` is what programs call; `PMPI_X` is what tools call that have taken `MPI_X`, and what some
+//! bindings for Fortran call. If a tool that comes later in the loader's order has taken `MPI_X` too, it goes first, and its
+//! call of `PMPI_X` comes back here.
+
+use crate::moves::{self, PartsOf, Received, Sent};
+use crate::parts::{Long, Short};
+use crate::process;
+use crate::reductions::{self, By};
+use corecast_network::{Handle, Loaded, next_definition};
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
+
+/// Where else a function of MPI is defined.
+#[derive(Clone, Copy)]
+struct Elsewhere<F> {
+    /// The library's own.
+    native: Option<F>,
+    /// That of a tool which comes later than this library.
+    tool: Option<F>,
+}
+
+/// A C string of a name.
+macro_rules! c_name {
+    ($name:ident) => {
+        match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+            Ok(name) => name,
+            Err(_) => unreachable!(),
+        }
+    };
+}
+
+type Buffer = *mut c_void;
+type Data = *const c_void;
+
+macro_rules! taken_over {
+    ($($mpi:ident $pmpi:ident ($($argument:ident: $type:ty),*) => $ours:expr;)*) => {
+        #[allow(non_snake_case, reason = "names of MPI")]
+        struct Functions {
+            $($mpi: Elsewhere<unsafe extern "C" fn($($type),*) -> c_int>,)*
+        }
+
+        impl Functions {
+            fn find() -> Self {
+                let loaded = Loaded::find();
+                let symbol = |name: &CStr| loaded.as_ref().and_then(|loaded| loaded.symbol(name));
+                Self {
+                    $($mpi: {
+                        let (own, next) = (symbol(c_name!($mpi)), next_definition(c_name!($mpi)));
+                        // SAFETY: the standard says which arguments functions of these names have.
+                        let function = |symbol: std::ptr::NonNull<c_void>| unsafe {
+                            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> c_int>(
+                                symbol.as_ptr(),
+                            )
+                        };
+                        Elsewhere {
+                            native: symbol(c_name!($pmpi)).map(function),
+                            tool: next.filter(|_| own.is_some() && next != own).map(function),
+                        }
+                    },)*
+                }
+            }
+        }
+
+        $(
+            /// MPI's function of this name.
+            ///
+            /// # Safety
+            ///
+            /// MPI's.
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case, reason = "a name of MPI")]
+            pub unsafe extern "C" fn $mpi($($argument: $type),*) -> c_int {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    match functions().$mpi.tool {
+                        Some(tool) => tool($($argument),*),
+                        None => $pmpi($($argument),*),
+                    }
+                }
+            }
+
+            /// MPI's function of this name.
+            ///
+            /// # Safety
+            ///
+            /// MPI's.
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case, reason = "a name of MPI")]
+            pub unsafe extern "C" fn $pmpi($($argument: $type),*) -> c_int {
+                #[allow(unused_unsafe, reason = "one of them is safe")]
+                // SAFETY: the caller's promise.
+                unsafe {
+                    match $ours {
+                        Some(code) => code,
+                        None => match functions().$mpi.native {
+                            Some(native) => native($($argument),*),
+                            None => missing(),
+                        },
+                    }
+                }
+            }
+        )*
+    };
+}
+
+#[inline(always)]
+fn functions() -> &'static Functions {
+    static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
+    FUNCTIONS.get_or_init(Functions::find)
+}
+
+/// The program calls a function of MPI that no library of it defines, as if it were not linked.
+#[cold]
+fn missing() -> c_int {
+    process::library().map_or(16, |library| library.dialect().other_error())
+}
+
+taken_over! {
+    MPI_Barrier PMPI_Barrier (comm: Handle) => moves::barrier(comm);
+    MPI_Bcast PMPI_Bcast (data: Buffer, n: c_int, t: Handle, root: c_int, comm: Handle)
+        => moves::broadcast(Received(data, n.into(), t), root, comm);
+    MPI_Bcast_c PMPI_Bcast_c (data: Buffer, n: i64, t: Handle, root: c_int, comm: Handle)
+        => moves::broadcast(Received(data, n, t), root, comm);
+    MPI_Gather PMPI_Gather (
+        s: Data, sn: c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle, root: c_int, comm: Handle
+    ) => moves::gather(Sent(s, sn.into(), st), Received(r, rn.into(), rt), root, comm);
+    MPI_Gather_c PMPI_Gather_c (
+        s: Data, sn: i64, st: Handle, r: Buffer, rn: i64, rt: Handle, root: c_int, comm: Handle
+    ) => moves::gather(Sent(s, sn, st), Received(r, rn, rt), root, comm);
+    MPI_Scatter PMPI_Scatter (
+        s: Data, sn: c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle, root: c_int, comm: Handle
+    ) => moves::scatter(Sent(s, sn.into(), st), Received(r, rn.into(), rt), root, comm);
+    MPI_Scatter_c PMPI_Scatter_c (
+        s: Data, sn: i64, st: Handle, r: Buffer, rn: i64, rt: Handle, root: c_int, comm: Handle
+    ) => moves::scatter(Sent(s, sn, st), Received(r, rn, rt), root, comm);
+    MPI_Allgather PMPI_Allgather (
+        s: Data, sn: c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle, comm: Handle
+    ) => moves::allgather(Sent(s, sn.into(), st), Received(r, rn.into(), rt), comm);
+    MPI_Allgather_c PMPI_Allgather_c (
+        s: Data, sn: i64, st: Handle, r: Buffer, rn: i64, rt: Handle, comm: Handle
+    ) => moves::allgather(Sent(s, sn, st), Received(r, rn, rt), comm);
+    MPI_Alltoall PMPI_Alltoall (
+        s: Data, sn: c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle, comm: Handle
+    ) => moves::alltoall(Sent(s, sn.into(), st), Received(r, rn.into(), rt), comm);
+    MPI_Alltoall_c PMPI_Alltoall_c (
+        s: Data, sn: i64, st: Handle, r: Buffer, rn: i64, rt: Handle, comm: Handle
+    ) => moves::alltoall(Sent(s, sn, st), Received(r, rn, rt), comm);
+    MPI_Gatherv PMPI_Gatherv (
+        s: Data, sn: c_int, st: Handle, r: Buffer, rn: *const c_int, rd: *const c_int, rt: Handle,
+        root: c_int, comm: Handle
+    ) => moves::gatherv(Sent(s, sn.into(), st), PartsOf(r, Short(rn, rd), rt), root, comm);
+    MPI_Gatherv_c PMPI_Gatherv_c (
+        s: Data, sn: i64, st: Handle, r: Buffer, rn: *const i64, rd: *const isize, rt: Handle,
+        root: c_int, comm: Handle
+    ) => moves::gatherv(Sent(s, sn, st), PartsOf(r, Long(rn, rd), rt), root, comm);
+    MPI_Scatterv PMPI_Scatterv (
+        s: Data, sn: *const c_int, sd: *const c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle,
+        root: c_int, comm: Handle
+    ) => moves::scatterv(PartsOf(s, Short(sn, sd), st), Received(r, rn.into(), rt), root, comm);
+    MPI_Scatterv_c PMPI_Scatterv_c (
+        s: Data, sn: *const i64, sd: *const isize, st: Handle, r: Buffer, rn: i64, rt: Handle,
+        root: c_int, comm: Handle
+    ) => moves::scatterv(PartsOf(s, Long(sn, sd), st), Received(r, rn, rt), root, comm);
+    MPI_Allgatherv PMPI_Allgatherv (
+        s: Data, sn: c_int, st: Handle, r: Buffer, rn: *const c_int, rd: *const c_int, rt: Handle,
+        comm: Handle
+    ) => moves::allgatherv(Sent(s, sn.into(), st), PartsOf(r, Short(rn, rd), rt), comm);
+    MPI_Allgatherv_c PMPI_Allgatherv_c (
+        s: Data, sn: i64, st: Handle, r: Buffer, rn: *const i64, rd: *const isize, rt: Handle,
+        comm: Handle
+    ) => moves::allgatherv(Sent(s, sn, st), PartsOf(r, Long(rn, rd), rt), comm);
+    MPI_Alltoallv PMPI_Alltoallv (
+        s: Data, sn: *const c_int, sd: *const c_int, st: Handle,
+        r: Buffer, rn: *const c_int, rd: *const c_int, rt: Handle, comm: Handle
+    ) => moves::alltoallv(PartsOf(s, Short(sn, sd), st), PartsOf(r, Short(rn, rd), rt), comm);
+    MPI_Alltoallv_c PMPI_Alltoallv_c (
+        s: Data, sn: *const i64, sd: *const isize, st: Handle,
+        r: Buffer, rn: *const i64, rd: *const isize, rt: Handle, comm: Handle
+    ) => moves::alltoallv(PartsOf(s, Long(sn, sd), st), PartsOf(r, Long(rn, rd), rt), comm);
+    MPI_Reduce PMPI_Reduce (
+        s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, root: c_int, comm: Handle
+    ) => reductions::reduce(s, r, By(n.into(), t, op), root, comm);
+    MPI_Reduce_c PMPI_Reduce_c (
+        s: Data, r: Buffer, n: i64, t: Handle, op: Handle, root: c_int, comm: Handle
+    ) => reductions::reduce(s, r, By(n, t, op), root, comm);
+    MPI_Allreduce PMPI_Allreduce (
+        s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, comm: Handle
+    ) => reductions::allreduce(s, r, By(n.into(), t, op), comm);
+    MPI_Allreduce_c PMPI_Allreduce_c (
+        s: Data, r: Buffer, n: i64, t: Handle, op: Handle, comm: Handle
+    ) => reductions::allreduce(s, r, By(n, t, op), comm);
+    MPI_Reduce_scatter_block PMPI_Reduce_scatter_block (
+        s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, comm: Handle
+    ) => reductions::reduce_scatter_block(s, r, By(n.into(), t, op), comm);
+    MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c (
+        s: Data, r: Buffer, n: i64, t: Handle, op: Handle, comm: Handle
+    ) => reductions::reduce_scatter_block(s, r, By(n, t, op), comm);
+    MPI_Reduce_scatter PMPI_Reduce_scatter (
+        s: Data, r: Buffer, n: *const c_int, t: Handle, op: Handle, comm: Handle
+    ) => reductions::reduce_scatter(s, r, n, By(0, t, op), comm);
+    MPI_Reduce_scatter_c PMPI_Reduce_scatter_c (
+        s: Data, r: Buffer, n: *const i64, t: Handle, op: Handle, comm: Handle
+    ) => reductions::reduce_scatter(s, r, n, By(0, t, op), comm);
+    MPI_Scan PMPI_Scan (
+        s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, comm: Handle
+    ) => reductions::scan(s, r, By(n.into(), t, op), comm);
+    MPI_Scan_c PMPI_Scan_c (
+        s: Data, r: Buffer, n: i64, t: Handle, op: Handle, comm: Handle
+    ) => reductions::scan(s, r, By(n, t, op), comm);
+    MPI_Exscan PMPI_Exscan (
+        s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, comm: Handle
+    ) => reductions::exscan(s, r, By(n.into(), t, op), comm);
+    MPI_Exscan_c PMPI_Exscan_c (
+        s: Data, r: Buffer, n: i64, t: Handle, op: Handle, comm: Handle
+    ) => reductions::exscan(s, r, By(n, t, op), comm);
+}

@@ -1,0 +1,75 @@
+//! Corecast's collectives under unmodified MPI programs: a library that is loaded before the program's own, by
+//! `corecast run -- mpirun … PROGRAM` or by `LD_PRELOAD`. `docs/mpi.md` says what it serves.
+//!
+//! It exports functions of the names that programs call, which the loader finds first. Where the processes of a communicator
+//! share one host's memory, they make a team of Corecast, and its collectives run there. Everything else goes on to the MPI
+//! library, which starts the processes, carries their messages and knows their communicators and data types.
+//!
+//! # Layers
+//!
+//! A file calls only files of smaller numbers.
+//!
+//! ```text
+//! the loader    the program's code
+//!     │              │
+//!     │       8    entry                       the functions by their names, and where else they are defined
+//!     │              ├────────────┐
+//!     │       7    moves     reductions        one function for each collective
+//!     │              ├────────────┤
+//!     │       6    call         parts          one call; buffers with a part for each rank
+//!     │              ├────────────┤
+//!     │       5  communicators  buffers        what is known of them by handle; the program's buffers as bytes
+//!     │              │            │
+//!     │       4    teams      operators        teams of communicators' members; operators of reductions
+//!     │              │            │
+//!     │       3    card         types          what a process tells others of itself; what is known of data types
+//!     │              └─────┬──────┘
+//!     └────── 2          process               on or off, the MPI library, its progress
+//!             1      corecast_network          what differs between MPI libraries
+//! ```
+//!
+//! # Invariants
+//!
+//! **Invariant 1:** all ranks of a communicator run a collective on its team, or all of them leave it to the library. So
+//! what decides is the same on all ranks: the communicator, how many collectives were called on it, and of reductions the
+//! operator and the type. Lengths and types of what is moved may differ between ranks, and decide nothing. Only what is wrong
+//! on one rank alone, and is refused by the library before it sends anything, goes there from that rank alone.
+//!
+//! **Invariant 2:** a communicator's team is made in the same call of all its members, by collectives of the library on that
+//! communicator; and it is used only if all of them have mapped its memory.
+//!
+//! **Invariant 3:** what was learned of a handle is forgotten when the library deletes the attribute that says whose it is,
+//! before the handle can be used again.
+//!
+//! **Invariant 4:** a rank that waits for long has the library make progress, since others may wait for its part of a message.
+//!
+//! **Invariant 5:** a call that is taken over takes no lock and, where elements are dense and nothing lies in place, copies
+//! nothing that its algorithm does not copy but the operands of a reduction that go where the result will be.
+
+mod buffers;
+mod call;
+mod card;
+mod communicators;
+pub mod entry;
+mod moves;
+mod operators;
+mod parts;
+mod process;
+mod reductions;
+mod teams;
+mod types;
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = at_start;
+
+extern "C" fn at_start() {
+    if process::begin() {
+        // SAFETY: a function of this library, which is never unloaded.
+        unsafe { libc::atexit(at_end) };
+    }
+}
+
+extern "C" fn at_end() {
+    communicators::say_if_nothing_was_gained();
+}

@@ -1,0 +1,415 @@
+//! Layer 7: collectives that move data.
+//!
+//! What a rank leaves to the library, all ranks must. So only what is wrong on this rank alone, which the library then
+//! refuses before it sends anything, depends on this rank's own arguments.
+
+use crate::buffers::{Bytes, Elements};
+use crate::call::{Call, count, run};
+use crate::parts::{Counts, Layout};
+use corecast_network::Handle;
+use std::ffi::{c_int, c_void};
+
+/// A buffer, its elements' number and type.
+#[derive(Clone, Copy)]
+pub(crate) struct Sent(pub(crate) *const c_void, pub(crate) i64, pub(crate) Handle);
+
+/// A buffer, its elements' number and type.
+#[derive(Clone, Copy)]
+pub(crate) struct Received(pub(crate) *mut c_void, pub(crate) i64, pub(crate) Handle);
+
+/// A buffer with parts for each rank, and their type.
+#[derive(Clone, Copy)]
+pub(crate) struct PartsOf<B, C>(pub(crate) B, pub(crate) C, pub(crate) Handle);
+
+/// Elements of a buffer that are given or taken.
+#[derive(Clone, Copy)]
+struct Block {
+    start: *mut c_void,
+    count: usize,
+    elements: Elements<'static>,
+}
+
+impl Block {
+    fn bytes(&self) -> usize {
+        self.elements.bytes(self.count)
+    }
+
+    /// The same number of elements, so many blocks further.
+    fn after(&self, blocks: usize) -> Self {
+        let at = (self.count * blocks) as isize;
+        Self {
+            start: self.elements.place(self.start, at),
+            ..*self
+        }
+    }
+
+    fn times(&self, blocks: usize) -> Self {
+        Self {
+            count: self.count * blocks,
+            ..*self
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The program gave it to be read.
+    unsafe fn read(&self) -> std::borrow::Cow<'static, [u8]> {
+        // SAFETY: the caller's promise.
+        unsafe { self.elements.read(self.start, self.count) }
+    }
+
+    /// # Safety
+    ///
+    /// The program gave it to be written.
+    unsafe fn room(&self) -> Bytes<'static> {
+        // SAFETY: the caller's promise.
+        unsafe { self.elements.room(self.start, self.count) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`room`](Self::room), which has made `bytes`.
+    unsafe fn write(&self, bytes: &Bytes<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.elements.write(self.start, self.count, bytes) }
+    }
+}
+
+impl Call<'_> {
+    fn block(&self, start: *mut c_void, number: i64, datatype: Handle) -> Option<Block> {
+        let block = Block {
+            start,
+            count: count(number)?,
+            elements: self.elements(datatype)?,
+        };
+        self.is_buffer(start, &block.elements, block.count)
+            .then_some(block)
+    }
+
+    fn sent(&self, sent: Sent) -> Option<Block> {
+        self.block(sent.0.cast_mut(), sent.1, sent.2)
+    }
+
+    fn received(&self, received: Received) -> Option<Block> {
+        self.block(received.0, received.1, received.2)
+    }
+}
+
+/// `MPI_Barrier`
+#[inline]
+pub(crate) fn barrier(comm: Handle) -> Option<c_int> {
+    run(comm, |call| Some(call.member.barrier()))
+}
+
+/// `MPI_Bcast`
+///
+/// # Safety
+///
+/// MPI's. So it is for all functions here.
+#[inline]
+pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Option<c_int> {
+    run(comm, |call| {
+        let (block, root) = (call.received(data)?, call.root(root)?);
+        // SAFETY: MPI's contract: the root's elements are read, those of others are written.
+        unsafe {
+            let mut bytes = match call.rank == root && !block.elements.found.is_dense {
+                true => Bytes::Packed(block.read().into_owned()),
+                false => block.room(),
+            };
+            let ran = call.member.broadcast(root, bytes.as_mut());
+            if call.rank != root {
+                block.write(&bytes);
+            }
+            Some(ran)
+        }
+    })
+}
+
+/// `MPI_Gather`
+///
+/// # Safety
+///
+/// See [`broadcast`].
+pub(crate) unsafe fn gather(
+    sent: Sent,
+    received: Received,
+    root: c_int,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let root = call.root(root)?;
+        if call.rank != root {
+            let block = call.sent(sent)?;
+            // SAFETY: MPI's contract.
+            return Some(call.member.gather(root, &unsafe { block.read() }, None));
+        }
+        let into = call.received(received)?;
+        let (in_place, all) = (call.is_in_place(sent.0), into.times(call.size));
+        let own = match in_place {
+            true => into.after(call.rank),
+            false => call.sent(sent)?,
+        };
+        // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
+        unsafe {
+            let own = match in_place {
+                true => own.read().into_owned().into(),
+                false => own.read(),
+            };
+            let mut bytes = all.room();
+            let ran = call.member.gather(root, &own, Some(bytes.as_mut()));
+            all.write(&bytes);
+            Some(ran)
+        }
+    })
+}
+
+/// `MPI_Scatter`
+///
+/// # Safety
+///
+/// See [`broadcast`].
+pub(crate) unsafe fn scatter(
+    sent: Sent,
+    received: Received,
+    root: c_int,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let root = call.root(root)?;
+        let in_place = call.rank == root && call.is_in_place(received.0);
+        let from = match call.rank == root {
+            true => Some(call.sent(sent)?),
+            false => None,
+        };
+        let into = match in_place {
+            true => None,
+            false => Some(call.received(received)?),
+        };
+        // SAFETY: MPI's contract.
+        unsafe {
+            let all = from.map(|block| block.times(call.size).read());
+            let mut bytes = match (&into, &from) {
+                (Some(into), _) => into.room(),
+                (None, from) => Bytes::Packed(vec![0; from.as_ref()?.bytes()]),
+            };
+            let ran = call.member.scatter(root, all.as_deref(), bytes.as_mut());
+            if let Some(into) = into {
+                into.write(&bytes);
+            }
+            Some(ran)
+        }
+    })
+}
+
+/// `MPI_Allgather`
+///
+/// # Safety
+///
+/// See [`broadcast`].
+pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> Option<c_int> {
+    run(comm, |call| {
+        let into = call.received(received)?;
+        let in_place = call.is_in_place(sent.0);
+        let own = match in_place {
+            true => into.after(call.rank),
+            false => call.sent(sent)?,
+        };
+        // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
+        unsafe {
+            let own = match in_place {
+                true => own.read().into_owned().into(),
+                false => own.read(),
+            };
+            let all = into.times(call.size);
+            let mut bytes = all.room();
+            let ran = call.member.allgather(&own, bytes.as_mut());
+            all.write(&bytes);
+            Some(ran)
+        }
+    })
+}
+
+/// `MPI_Alltoall`
+///
+/// # Safety
+///
+/// See [`broadcast`].
+pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> Option<c_int> {
+    run(comm, |call| {
+        let into = call.received(received)?.times(call.size);
+        let in_place = call.is_in_place(sent.0);
+        let from = match in_place {
+            true => into,
+            false => call.sent(sent)?.times(call.size),
+        };
+        // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
+        unsafe {
+            let from = match in_place {
+                true => from.read().into_owned().into(),
+                false => from.read(),
+            };
+            let mut bytes = into.room();
+            let ran = call.member.alltoall(&from, bytes.as_mut());
+            into.write(&bytes);
+            Some(ran)
+        }
+    })
+}
+
+/// `MPI_Gatherv`
+///
+/// # Safety
+///
+/// See [`broadcast`].
+pub(crate) unsafe fn gatherv<C: Counts>(
+    sent: Sent,
+    received: PartsOf<*mut c_void, C>,
+    root: c_int,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let root = call.root(root)?;
+        if call.rank != root {
+            let block = call.sent(sent)?;
+            // SAFETY: MPI's contract.
+            return Some(call.member.gatherv(root, &unsafe { block.read() }, None));
+        }
+        let elements = call.elements(received.2)?;
+        // SAFETY: MPI's contract: there are numbers for each rank.
+        let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
+        let in_place = call.is_in_place(sent.0);
+        let own = match in_place {
+            true => None,
+            false => Some(call.sent(sent)?),
+        };
+        // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
+        unsafe {
+            let own = match own {
+                None => layout.read_part(call.rank).into_owned().into(),
+                Some(own) => own.read(),
+            };
+            let mut room = layout.room();
+            let ran = call.member.gatherv(root, &own, Some(room.parts()));
+            layout.write(&room);
+            Some(ran)
+        }
+    })
+}
+
+/// `MPI_Scatterv`
+///
+/// # Safety
+///
+/// See [`broadcast`].
+pub(crate) unsafe fn scatterv<C: Counts>(
+    sent: PartsOf<*const c_void, C>,
+    received: Received,
+    root: c_int,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let root = call.root(root)?;
+        if call.rank != root {
+            let into = call.received(received)?;
+            // SAFETY: MPI's contract.
+            unsafe {
+                let mut bytes = into.room();
+                let ran = call.member.scatterv(root, None, bytes.as_mut());
+                into.write(&bytes);
+                return Some(ran);
+            }
+        }
+        let elements = call.elements(sent.2)?;
+        // SAFETY: MPI's contract: there are numbers for each rank.
+        let layout = unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?;
+        let into = match call.is_in_place(received.0) {
+            true => None,
+            false => Some(call.received(received)?),
+        };
+        // SAFETY: MPI's contract.
+        unsafe {
+            let mut bytes = match &into {
+                Some(into) => into.room(),
+                None => Bytes::Packed(vec![0; layout.part_bytes(call.rank)]),
+            };
+            let all = layout.read();
+            let ran = call
+                .member
+                .scatterv(root, Some(all.parts()), bytes.as_mut());
+            if let Some(into) = into {
+                into.write(&bytes);
+            }
+            Some(ran)
+        }
+    })
+}
+
+/// `MPI_Allgatherv`
+///
+/// # Safety
+///
+/// See [`broadcast`].
+pub(crate) unsafe fn allgatherv<C: Counts>(
+    sent: Sent,
+    received: PartsOf<*mut c_void, C>,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let elements = call.elements(received.2)?;
+        // SAFETY: MPI's contract: there are numbers for each rank.
+        let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
+        let own = match call.is_in_place(sent.0) {
+            true => None,
+            false => Some(call.sent(sent)?),
+        };
+        // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
+        unsafe {
+            let own = match own {
+                None => layout.read_part(call.rank).into_owned().into(),
+                Some(own) => own.read(),
+            };
+            let mut room = layout.room();
+            let (recv, parts) = room.parts();
+            let ran = call.member.allgatherv(&own, recv, parts);
+            layout.write(&room);
+            Some(ran)
+        }
+    })
+}
+
+/// `MPI_Alltoallv`
+///
+/// # Safety
+///
+/// See [`broadcast`].
+pub(crate) unsafe fn alltoallv<C: Counts>(
+    sent: PartsOf<*const c_void, C>,
+    received: PartsOf<*mut c_void, C>,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let elements = call.elements(received.2)?;
+        // SAFETY: MPI's contract: there are numbers for each rank.
+        let into = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
+        let in_place = call.is_in_place(sent.0);
+        let from = match in_place {
+            true => None,
+            false => {
+                let elements = call.elements(sent.2)?;
+                // SAFETY: as above.
+                Some(unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?)
+            }
+        };
+        // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
+        unsafe {
+            let give = match &from {
+                None => into.copy(),
+                Some(from) => from.read(),
+            };
+            let mut room = into.room();
+            let ran = call.member.alltoallv(give.parts(), room.parts());
+            into.write(&room);
+            Some(ran)
+        }
+    })
+}

@@ -1,0 +1,180 @@
+//! Layer 4: operators of reductions, as Corecast's collectives take them.
+
+use crate::types::{Class, Type};
+use corecast::Combine;
+use corecast::operator::{Named, erased};
+use corecast_network::{Handle, Library, Operation};
+use std::ffi::c_int;
+
+/// An operator on elements of one type.
+pub(crate) enum Operator<'a> {
+    /// One of Corecast's own.
+    Known(&'static (dyn Combine + Sync)),
+    /// What the library computes, for the program's own operators too.
+    Local(Local<'a>),
+}
+
+/// An operator that the library applies.
+pub(crate) struct Local<'a> {
+    library: &'a Library,
+    op: Handle,
+    datatype: Handle,
+    /// Bytes of an element.
+    extent: usize,
+    is_ordered: bool,
+}
+
+impl Operator<'_> {
+    #[inline]
+    pub(crate) fn as_combine(&self) -> &dyn Combine {
+        match self {
+            Self::Known(known) => *known,
+            Self::Local(local) => local,
+        }
+    }
+
+    /// The alignment that elements need.
+    #[inline]
+    pub(crate) fn align(&self) -> usize {
+        match self {
+            Self::Known(known) => known.element_size(),
+            // The library and its users read what the program gives, wherever it lies.
+            Self::Local(_) => 1,
+        }
+    }
+}
+
+/// The operator of a handle on elements of a type; `None` if Corecast leaves the pair to the library, or it is none that
+/// fits. All ranks give the same pair, so they agree.
+#[inline]
+pub(crate) fn of(
+    library: &Library,
+    (raw, found): (Handle, Type),
+    raw_op: Handle,
+) -> Option<Operator<'_>> {
+    let op = library.handle(raw_op);
+    let datatype = library.handle(raw);
+    match library.operation(op) {
+        Some(operation) => {
+            let class = found.class?;
+            if let Some(known) = known(operation, class) {
+                return Some(Operator::Known(known));
+            }
+            is_local(operation, class).then_some(Operator::Local(Local {
+                library,
+                op,
+                datatype,
+                extent: found.extent,
+                is_ordered: false,
+            }))
+        }
+        None => own(library, (datatype, found), op),
+    }
+}
+
+/// An operator of the program's own.
+#[cold]
+fn own(library: &Library, (datatype, found): (Handle, Type), op: Handle) -> Option<Operator<'_>> {
+    let has_gaps = !found.is_full && found.class != Some(Class::Pair);
+    if has_gaps || found.extent == 0 || op == library.no_op() {
+        return None;
+    }
+    let mut commutes: c_int = 0;
+    // SAFETY: a place for a number.
+    let ended = unsafe { (library.functions().op_commutative)(op, &mut commutes) };
+    (ended == 0).then_some(Operator::Local(Local {
+        library,
+        op,
+        datatype,
+        extent: found.extent,
+        is_ordered: commutes == 0,
+    }))
+}
+
+#[inline]
+fn known(operation: Operation, class: Class) -> Option<&'static (dyn Combine + Sync)> {
+    let named = match operation {
+        Operation::Sum => Named::Sum,
+        Operation::Product => Named::Product,
+        Operation::Min => Named::Min,
+        Operation::Max => Named::Max,
+        Operation::And => Named::And,
+        Operation::Or => Named::Or,
+        Operation::Xor => Named::Xor,
+        _ => return None,
+    };
+    let element = match class {
+        Class::Integer(element) | Class::Float(element) => element,
+        Class::Byte if matches!(named, Named::And | Named::Or | Named::Xor) => {
+            corecast::operator::Element::U8
+        }
+        _ => return None,
+    };
+    erased(named, element).ok()
+}
+
+/// Whether the library applies the operation to elements of this class: the pairs that the standard allows, less those that
+/// Corecast computes itself.
+fn is_local(operation: Operation, class: Class) -> bool {
+    match operation {
+        Operation::LogicalAnd | Operation::LogicalOr | Operation::LogicalXor => {
+            matches!(class, Class::Integer(_) | Class::Logical)
+        }
+        Operation::Sum | Operation::Product => matches!(class, Class::WideFloat | Class::Complex),
+        Operation::Min | Operation::Max => class == Class::WideFloat,
+        Operation::MinLocation | Operation::MaxLocation => class == Class::Pair,
+        Operation::And | Operation::Or | Operation::Xor => false,
+        Operation::Replace | Operation::Nothing => false,
+    }
+}
+
+impl Local<'_> {
+    /// `inout = input ∘ inout`
+    fn apply(&self, input: &[u8], inout: &mut [u8]) {
+        assert_eq!(input.len(), inout.len());
+        // As many elements as a number of theirs can say.
+        let most = self.extent * (c_int::MAX as usize);
+        for (input, inout) in input.chunks(most).zip(inout.chunks_mut(most)) {
+            let count = (inout.len() / self.extent) as c_int;
+            // SAFETY: both have so many elements of the type, which fill their memory. The library refuses no pair that was
+            // found to be allowed, and an operator of the program's own does what it does under the library.
+            unsafe {
+                (self.library.functions().reduce_local)(
+                    input.as_ptr().cast(),
+                    inout.as_mut_ptr().cast(),
+                    count,
+                    self.datatype,
+                    self.op,
+                );
+            }
+        }
+    }
+}
+
+impl Combine for Local<'_> {
+    fn element_size(&self) -> usize {
+        self.extent
+    }
+
+    fn ordered(&self) -> bool {
+        self.is_ordered
+    }
+
+    fn combine(&self, into: &mut [u8], with: &[u8]) {
+        if !self.is_ordered {
+            return self.apply(with, into);
+        }
+        let mut right = with.to_vec();
+        self.apply(into, &mut right);
+        into.copy_from_slice(&right);
+    }
+
+    fn combine_left(&self, into: &mut [u8], with: &[u8]) {
+        self.apply(with, into);
+    }
+
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
+        out.copy_from_slice(b);
+        self.apply(a, out);
+    }
+}

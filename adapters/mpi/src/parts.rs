@@ -1,0 +1,269 @@
+//! Layer 6: buffers with a part for each rank.
+
+use crate::buffers::{Bytes, Elements, slice, slice_mut};
+use corecast::Parts;
+use std::borrow::Cow;
+use std::ffi::{c_int, c_void};
+
+/// The numbers of elements of each rank's part, and where the parts begin, as MPI's functions have them.
+pub(crate) trait Counts: Copy {
+    /// The number of elements of a rank's part, and the element at which it begins.
+    ///
+    /// # Safety
+    ///
+    /// There are numbers for that rank.
+    unsafe fn part(self, rank: usize) -> (i64, isize);
+
+    /// Whether one of the arrays is missing.
+    fn is_null(self) -> bool;
+}
+
+/// `int` counts and displacements.
+#[derive(Clone, Copy)]
+pub(crate) struct Short(pub(crate) *const c_int, pub(crate) *const c_int);
+
+/// `MPI_Count` counts and `MPI_Aint` displacements.
+#[derive(Clone, Copy)]
+pub(crate) struct Long(pub(crate) *const i64, pub(crate) *const isize);
+
+impl Counts for Short {
+    // SAFETY: the promise of the trait.
+    unsafe fn part(self, rank: usize) -> (i64, isize) {
+        // SAFETY: the caller's promise.
+        unsafe { ((*self.0.add(rank)).into(), *self.1.add(rank) as isize) }
+    }
+
+    fn is_null(self) -> bool {
+        self.0.is_null() || self.1.is_null()
+    }
+}
+
+impl Counts for Long {
+    // SAFETY: the promise of the trait.
+    unsafe fn part(self, rank: usize) -> (i64, isize) {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.0.add(rank), *self.1.add(rank)) }
+    }
+
+    fn is_null(self) -> bool {
+        self.0.is_null() || self.1.is_null()
+    }
+}
+
+/// Where the parts lie in the program's memory.
+pub(crate) struct Layout {
+    elements: Elements<'static>,
+    /// The element that displacements count from.
+    start: *mut c_void,
+    /// Elements of each part, and where it begins.
+    counts: Vec<usize>,
+    displacements: Vec<isize>,
+}
+
+/// The bytes of all parts, to be read, in place or in a copy.
+pub(crate) struct Given {
+    data: Cow<'static, [u8]>,
+    counts: Vec<usize>,
+    displacements: Vec<usize>,
+}
+
+/// The bytes of all parts, to be written.
+pub(crate) struct Room {
+    data: Bytes<'static>,
+    counts: Vec<usize>,
+    displacements: Vec<usize>,
+}
+
+impl Given {
+    pub(crate) fn parts(&self) -> (&[u8], Parts<'_>) {
+        (&self.data, Parts::new(&self.counts, &self.displacements))
+    }
+}
+
+impl Room {
+    pub(crate) fn parts(&mut self) -> (&mut [u8], Parts<'_>) {
+        let parts = Parts::new(&self.counts, &self.displacements);
+        (self.data.as_mut(), parts)
+    }
+}
+
+impl Layout {
+    /// Parts of `size` ranks; `None` if a number is none, or an array is missing.
+    ///
+    /// # Safety
+    ///
+    /// Arrays that are not missing have a number for each rank.
+    pub(crate) unsafe fn of(
+        start: *mut c_void,
+        parts: impl Counts,
+        size: usize,
+        elements: Elements<'static>,
+    ) -> Option<Self> {
+        if parts.is_null() {
+            return None;
+        }
+        let (mut counts, mut displacements) = (Vec::with_capacity(size), Vec::with_capacity(size));
+        for rank in 0..size {
+            // SAFETY: the caller's promise.
+            let (count, displacement) = unsafe { parts.part(rank) };
+            counts.push(usize::try_from(count).ok()?);
+            displacements.push(displacement);
+        }
+        Some(Self {
+            elements,
+            start,
+            counts,
+            displacements,
+        })
+    }
+
+    /// Bytes of a rank's part.
+    pub(crate) fn part_bytes(&self, rank: usize) -> usize {
+        self.elements.bytes(self.counts[rank])
+    }
+
+    fn place(&self, rank: usize) -> *mut c_void {
+        self.elements.place(self.start, self.displacements[rank])
+    }
+
+    /// The bytes of a rank's part.
+    ///
+    /// # Safety
+    ///
+    /// The program gave the part to be read.
+    pub(crate) unsafe fn read_part(&self, rank: usize) -> Cow<'static, [u8]> {
+        // SAFETY: the caller's promise.
+        unsafe { self.elements.read(self.place(rank), self.counts[rank]) }
+    }
+
+    /// The first element of all parts, and the one after the last; `None` if parts cannot be used where they lie.
+    fn span(&self) -> Option<(isize, isize)> {
+        if !self.elements.found.is_dense {
+            return None;
+        }
+        let parts = self.counts.iter().zip(&self.displacements);
+        let (mut first, mut end) = (isize::MAX, isize::MIN);
+        for (&count, &displacement) in parts.filter(|&(&count, _)| count > 0) {
+            first = first.min(displacement);
+            end = end.max(displacement.checked_add_unsigned(count)?);
+        }
+        match first > end {
+            true => Some((0, 0)),
+            false => Some((first, end)),
+        }
+    }
+
+    /// Where each part begins, in bytes from the first one.
+    fn offsets(&self, first: isize) -> Vec<usize> {
+        let each = |(&count, &displacement): (&usize, &isize)| match count {
+            0 => 0,
+            _ => (displacement - first) as usize * self.elements.found.extent,
+        };
+        self.counts
+            .iter()
+            .zip(&self.displacements)
+            .map(each)
+            .collect()
+    }
+
+    /// Where each part begins if they lie side by side, in bytes, and the bytes of all.
+    fn side_by_side(&self) -> (Vec<usize>, usize) {
+        let mut end = 0;
+        let each = |rank| {
+            let begin = end;
+            end += self.part_bytes(rank);
+            begin
+        };
+        let offsets = (0..self.counts.len()).map(each).collect();
+        (offsets, end)
+    }
+
+    fn bytes(&self) -> Vec<usize> {
+        (0..self.counts.len())
+            .map(|rank| self.part_bytes(rank))
+            .collect()
+    }
+
+    /// The parts, to be read.
+    ///
+    /// # Safety
+    ///
+    /// The program gave them to be read.
+    pub(crate) unsafe fn read(&self) -> Given {
+        let Some((first, end)) = self.span() else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.copy() };
+        };
+        let len = (end - first) as usize * self.elements.found.extent;
+        Given {
+            // SAFETY: the caller's promise. What lies between the parts is not read.
+            data: unsafe { slice(self.elements.place(self.start, first), len) }.into(),
+            counts: self.bytes(),
+            displacements: self.offsets(first),
+        }
+    }
+
+    /// A copy of the parts.
+    ///
+    /// # Safety
+    ///
+    /// The program gave them to be read.
+    pub(crate) unsafe fn copy(&self) -> Given {
+        let (displacements, len) = self.side_by_side();
+        let mut data = Vec::with_capacity(len);
+        for rank in 0..self.counts.len() {
+            // SAFETY: the caller's promise.
+            data.extend_from_slice(&unsafe { self.read_part(rank) });
+        }
+        Given {
+            data: data.into(),
+            counts: self.bytes(),
+            displacements,
+        }
+    }
+
+    /// Room for the parts, to be written; then give it to [`write`](Self::write).
+    ///
+    /// # Safety
+    ///
+    /// The program gave the parts to be written.
+    pub(crate) unsafe fn room(&self) -> Room {
+        let counts = self.bytes();
+        if let Some((first, end)) = self.span() {
+            let len = (end - first) as usize * self.elements.found.extent;
+            return Room {
+                // SAFETY: the caller's promise. What lies between the parts is not written.
+                data: Bytes::InPlace(unsafe {
+                    slice_mut(self.elements.place(self.start, first), len)
+                }),
+                counts,
+                displacements: self.offsets(first),
+            };
+        }
+        let (displacements, len) = self.side_by_side();
+        Room {
+            data: Bytes::Packed(vec![0; len]),
+            counts,
+            displacements,
+        }
+    }
+
+    /// Writes what is not in its place yet.
+    ///
+    /// # Safety
+    ///
+    /// As [`room`](Self::room), which has made `room`.
+    pub(crate) unsafe fn write(&self, room: &Room) {
+        let Bytes::Packed(bytes) = &room.data else {
+            return;
+        };
+        for (rank, &begin) in room.displacements.iter().enumerate() {
+            let part = &bytes[begin..begin + room.counts[rank]];
+            // SAFETY: the caller's promise.
+            unsafe {
+                self.elements
+                    .unpack(part, self.place(rank), self.counts[rank])
+            };
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Layer 2: whether this process is served, its MPI library, and the progress that others may depend on.
+
+use corecast_network::{Handle, Library};
+use std::ffi::c_int;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// See [`is_on`].
+static IS_ON: AtomicBool = AtomicBool::new(false);
+static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+/// A receive of a message that nobody sends, in a communicator of this process alone. To test it is the one call that has
+/// every library make progress with all that it does: probes do not in MPICH.
+static IDLE: Mutex<Option<Idle>> = Mutex::new(None);
+
+struct Idle {
+    request: Handle,
+    comm: Handle,
+}
+
+/// Whether collectives are taken over at all. They are if this library is not linked into the program and
+/// `CORECAST_DISABLE` is unset, empty or 0.
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    // Relaxed: set before the program starts, and again at its end, where it publishes nothing.
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// Decides [`is_on`]. The loader calls it before the program starts.
+pub(crate) fn begin() -> bool {
+    let off = std::env::var_os("CORECAST_DISABLE");
+    let off = off.is_some_and(|text| !text.is_empty() && text != "0");
+    let on = !off && !is_part_of_the_program();
+    IS_ON.store(on, Ordering::Relaxed);
+    on
+}
+
+/// Takes nothing over any more.
+pub(crate) fn end() {
+    IS_ON.store(false, Ordering::Relaxed);
+    let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let (Some(library), Some(mut idle)) = (library(), idle) {
+        let mut status = STATUS;
+        // SAFETY: a request and a communicator that `watch_for_progress` made, which nobody uses any more.
+        unsafe {
+            (library.functions().cancel)(&mut idle.request);
+            (library.functions().wait)(&mut idle.request, status.as_mut_ptr().cast());
+            (library.functions().comm_free)(&mut idle.comm);
+        }
+    }
+}
+
+/// Long enough for every dialect's status.
+const STATUS: [u64; 8] = [0; 8];
+
+/// Whether this was linked into the program, as it is into `corecast`, and not loaded before it.
+fn is_part_of_the_program() -> bool {
+    // SAFETY: a function without conditions.
+    let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
+    let base = |address: usize| {
+        // SAFETY: plain data, for which zeros are valid.
+        let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+        let address = std::ptr::without_provenance(address);
+        // SAFETY: any address may be asked for.
+        (unsafe { libc::dladdr(address, &mut found) } != 0).then_some(found.dli_fbase)
+    };
+    let own = begin as fn() -> bool as usize;
+    base(entry).is_some() && base(entry) == base(own)
+}
+
+/// The library of this process; `None` if it has none that can be used, which was said then.
+#[inline(always)]
+pub(crate) fn library() -> Option<&'static Library> {
+    match LIBRARY.get() {
+        Some(found) => found.as_ref(),
+        None => find(),
+    }
+}
+
+#[cold]
+fn find() -> Option<&'static Library> {
+    let found = || {
+        let found = Library::find();
+        let say = |error: &_| {
+            corecast::debug::say(corecast::debug::Level::Warn, || {
+                format!("MPI: nothing is intercepted: {error}")
+            });
+        };
+        found.inspect_err(say).ok()
+    };
+    LIBRARY.get_or_init(found).as_ref()
+}
+
+/// Makes what [`progress`] tests. The library must be running.
+pub(crate) fn watch_for_progress(library: &Library) {
+    let (mut comm, mut request): (Handle, Handle) = (0, 0);
+    // SAFETY: the predefined communicator of this process alone, and places for handles. No byte is ever received.
+    let made = unsafe {
+        let made = (library.functions().comm_dup)(library.alone(), &mut comm);
+        match made {
+            0 => {
+                (library.functions().irecv)(null_mut(), 0, library.byte(), 0, 0, comm, &mut request)
+            }
+            _ => made,
+        }
+    };
+    if made == 0 {
+        let idle = Some(Idle { request, comm });
+        *IDLE.lock().unwrap_or_else(PoisonError::into_inner) = idle;
+    }
+}
+
+/// Has the library make progress: a peer may wait for it, in the middle of a long message to this rank or from it, while
+/// this rank waits in a collective of Corecast.
+pub(crate) fn progress() {
+    // Another thread that is here does the same.
+    let (Some(library), Ok(mut idle)) = (library(), IDLE.try_lock()) else {
+        return;
+    };
+    if let Some(idle) = &mut *idle {
+        let (mut flag, mut status): (c_int, _) = (0, STATUS);
+        // SAFETY: a request that never completes, and places for the results. The thread is one that has called a
+        // collective, so it may call the library.
+        unsafe {
+            (library.functions().test)(&mut idle.request, &mut flag, status.as_mut_ptr().cast());
+        }
+    }
+}

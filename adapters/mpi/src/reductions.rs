@@ -1,0 +1,310 @@
+//! Layer 7: collectives that combine data.
+//!
+//! All ranks give the same operator and type, so they agree about what is left to the library.
+
+use crate::buffers::{slice, slice_mut};
+use crate::call::{Call, count, run};
+use crate::operators::Operator;
+use corecast::{Combine, Failure, Member};
+use corecast_network::Handle;
+use std::ffi::{c_int, c_void};
+
+/// The number of elements of a reduction, their type, and the operator.
+#[derive(Clone, Copy)]
+pub(crate) struct By(pub(crate) i64, pub(crate) Handle, pub(crate) Handle);
+
+/// A reduction of bytes.
+struct Reduction {
+    operator: Operator<'static>,
+    bytes: usize,
+}
+
+impl Call<'_> {
+    fn reduction(&self, by: By) -> Option<Reduction> {
+        let (elements, operator) = self.operator(by.1, by.2)?;
+        let bytes = count(by.0)? * elements.found.extent;
+        Some(Reduction { operator, bytes })
+    }
+}
+
+impl Reduction {
+    fn is_buffer(&self, buffer: *const c_void) -> bool {
+        self.bytes == 0 || !buffer.is_null()
+    }
+
+    /// Runs `body` on bytes of the program's that are combined in place. Where they are not aligned as the operator wants
+    /// it, it is run on a copy.
+    ///
+    /// # Safety
+    ///
+    /// The program gave them to be read, and to be written where the operation writes them.
+    unsafe fn in_place(
+        &self,
+        data: *mut c_void,
+        body: impl FnOnce(&mut [u8], &dyn Combine) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let operator = self.operator.as_combine();
+        if self.is_aligned(data) {
+            // SAFETY: the caller's promise.
+            return body(unsafe { slice_mut(data, self.bytes) }, operator);
+        }
+        // SAFETY: the caller's promise.
+        let data = unsafe { slice_mut(data, self.bytes) };
+        let mut copy = aligned(data);
+        let copied = &mut bytemuck::cast_slice_mut(&mut copy)[..self.bytes];
+        let ran = body(copied, operator);
+        data.copy_from_slice(copied);
+        ran
+    }
+
+    fn is_aligned(&self, data: *const c_void) -> bool {
+        data.addr().is_multiple_of(self.operator.align()) || self.bytes == 0
+    }
+
+    /// Copies what a rank gives to where its result will be, unless it lies there.
+    ///
+    /// # Safety
+    ///
+    /// The program gave the one to be read and the other to be written.
+    unsafe fn copy(&self, from: *const c_void, to: *mut c_void) {
+        // SAFETY: the caller's promise; MPI forbids that they overlap.
+        unsafe { slice_mut(to, self.bytes).copy_from_slice(slice(from, self.bytes)) };
+    }
+}
+
+/// A copy with the widest alignment of elements.
+#[cold]
+fn aligned(data: &[u8]) -> Vec<u128> {
+    let mut copy = vec![0_u128; data.len().div_ceil(size_of::<u128>())];
+    bytemuck::cast_slice_mut::<u128, u8>(&mut copy)[..data.len()].copy_from_slice(data);
+    copy
+}
+
+/// `MPI_Reduce`
+///
+/// # Safety
+///
+/// MPI's. So it is for all functions here.
+pub(crate) unsafe fn reduce(
+    sent: *const c_void,
+    received: *mut c_void,
+    by: By,
+    root: c_int,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let (reduction, root) = (call.reduction(by)?, call.root(root)?);
+        let in_place = call.is_in_place(sent);
+        let data = match call.rank == root {
+            true => received,
+            false => sent.cast_mut(),
+        };
+        if !reduction.is_buffer(data) || !reduction.is_buffer(sent) || in_place && call.rank != root
+        {
+            return None;
+        }
+        // SAFETY: MPI's contract. What ranks other than the root give stays as it is.
+        unsafe {
+            if call.rank == root && !in_place {
+                reduction.copy(sent, received);
+            }
+            Some(reduction.in_place(data, |data, by| call.member.reduce_by(root, data, by)))
+        }
+    })
+}
+
+/// Runs an operation that all ranks do in place, once what they give lies where they want the result.
+///
+/// # Safety
+///
+/// See [`reduce`].
+unsafe fn everywhere(
+    sent: *const c_void,
+    received: *mut c_void,
+    by: By,
+    comm: Handle,
+    body: impl FnOnce(&mut Member, &mut [u8], &dyn Combine) -> Result<(), Failure>,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let reduction = call.reduction(by)?;
+        if !reduction.is_buffer(received) || !reduction.is_buffer(sent) {
+            return None;
+        }
+        // SAFETY: MPI's contract.
+        unsafe {
+            if !call.is_in_place(sent) {
+                reduction.copy(sent, received);
+            }
+            Some(reduction.in_place(received, |data, by| body(call.member, data, by)))
+        }
+    })
+}
+
+/// `MPI_Allreduce`
+///
+/// # Safety
+///
+/// See [`reduce`].
+#[inline]
+pub(crate) unsafe fn allreduce(
+    sent: *const c_void,
+    received: *mut c_void,
+    by: By,
+    comm: Handle,
+) -> Option<c_int> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        everywhere(sent, received, by, comm, |member, data, by| {
+            member.allreduce_by(data, by)
+        })
+    }
+}
+
+/// `MPI_Scan`
+///
+/// # Safety
+///
+/// See [`reduce`].
+pub(crate) unsafe fn scan(
+    sent: *const c_void,
+    received: *mut c_void,
+    by: By,
+    comm: Handle,
+) -> Option<c_int> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        everywhere(sent, received, by, comm, |member, data, by| {
+            member.scan_by(data, by)
+        })
+    }
+}
+
+/// `MPI_Exscan`
+///
+/// # Safety
+///
+/// See [`reduce`].
+pub(crate) unsafe fn exscan(
+    sent: *const c_void,
+    received: *mut c_void,
+    by: By,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let reduction = call.reduction(by)?;
+        let in_place = call.is_in_place(sent);
+        // The first rank has no result, and its place for one may be missing.
+        let first = call.rank == 0 && !in_place;
+        if !reduction.is_buffer(sent) || !first && !reduction.is_buffer(received) {
+            return None;
+        }
+        // SAFETY: MPI's contract.
+        unsafe {
+            if first {
+                let mut copy = aligned(slice(sent, reduction.bytes));
+                let copied = &mut bytemuck::cast_slice_mut(&mut copy)[..reduction.bytes];
+                return Some(
+                    call.member
+                        .exscan_by(copied, reduction.operator.as_combine()),
+                );
+            }
+            if !in_place {
+                reduction.copy(sent, received);
+            }
+            Some(reduction.in_place(received, |data, by| call.member.exscan_by(data, by)))
+        }
+    })
+}
+
+/// `MPI_Reduce_scatter_block`: `by` is of one block.
+///
+/// # Safety
+///
+/// See [`reduce`].
+pub(crate) unsafe fn reduce_scatter_block(
+    sent: *const c_void,
+    received: *mut c_void,
+    by: By,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        let counts = vec![count(by.0)?; call.size];
+        // SAFETY: the caller's promise.
+        unsafe { scattered(call, sent, received, by, &counts) }
+    })
+}
+
+/// `MPI_Reduce_scatter`; the number in `by` is not used.
+///
+/// # Safety
+///
+/// See [`reduce`].
+pub(crate) unsafe fn reduce_scatter<N: Copy + TryInto<usize>>(
+    sent: *const c_void,
+    received: *mut c_void,
+    counts: *const N,
+    by: By,
+    comm: Handle,
+) -> Option<c_int> {
+    run(comm, |call| {
+        if counts.is_null() {
+            return None;
+        }
+        // SAFETY: MPI's contract: there is a number for each rank.
+        let counts = unsafe { std::slice::from_raw_parts(counts, call.size) };
+        let counts: Option<Vec<usize>> = counts.iter().map(|&number| count(number)).collect();
+        // SAFETY: the caller's promise.
+        unsafe { scattered(call, sent, received, by, &counts?) }
+    })
+}
+
+/// # Safety
+///
+/// See [`reduce`].
+unsafe fn scattered(
+    call: &mut Call<'_>,
+    sent: *const c_void,
+    received: *mut c_void,
+    by: By,
+    counts: &[usize],
+) -> Option<Result<(), Failure>> {
+    let all: usize = counts.iter().sum();
+    let reduction = call.reduction(By(all as i64, by.1, by.2))?;
+    let in_place = call.is_in_place(sent);
+    let from = match in_place {
+        true => received.cast_const(),
+        false => sent,
+    };
+    let block = counts[call.rank] * reduction.bytes.checked_div(all).unwrap_or(0);
+    if !reduction.is_buffer(from) || block > 0 && received.is_null() {
+        return None;
+    }
+    // SAFETY: MPI's contract.
+    let given = unsafe { slice(from, reduction.bytes) };
+    // The place of the result is that of what is given, or is not aligned: the one or the other is a copy.
+    let copy = match in_place || !reduction.is_aligned(from) {
+        true => aligned(given),
+        false => Vec::new(),
+    };
+    let given = match copy.is_empty() {
+        true => given,
+        false => &bytemuck::cast_slice(&copy)[..reduction.bytes],
+    };
+    let operator = reduction.operator.as_combine();
+    if reduction.is_aligned(received) {
+        // SAFETY: MPI's contract; what is given in place was copied.
+        let block = unsafe { slice_mut(received, block) };
+        return Some(
+            call.member
+                .reduce_scatterv_by(given, counts, block, operator),
+        );
+    }
+    let mut result = vec![0_u128; block.div_ceil(size_of::<u128>())];
+    let result = &mut bytemuck::cast_slice_mut(&mut result)[..block];
+    let ran = call
+        .member
+        .reduce_scatterv_by(given, counts, result, operator);
+    // SAFETY: as above.
+    unsafe { slice_mut(received, block) }.copy_from_slice(result);
+    Some(ran)
+}

@@ -1,0 +1,214 @@
+//! Layer 4: teams of processes, which communicators of the same members share.
+//!
+//! To make a team, or to choose one of those that are kept, the members of a communicator have to agree; they do it by
+//! three gathers of the library's on that very communicator, in the same call of all of them.
+//!
+//! **Who may share a team.** Two communicators of the same processes in the same order are told apart by MPI, and not by
+//! a team. Where one thread of each process calls at a time, that does no harm: the calls on both come in the same order
+//! on all members, because a program in which they do not may wait for ever under any library (MPI 4.1, §6.14, example
+//! 6.28). Where several threads may call, a team belongs to one communicator at a time.
+
+use crate::card::{self, Card};
+use crate::process::progress;
+use corecast::process::Address;
+use corecast::{Builder, Member, Team};
+use corecast_network::{Handle, Library};
+use corecast_wire::exclusive::Exclusive;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Teams that a process keeps. Each takes some hundred kilobytes a rank.
+const TEAMS_MAX: usize = 64;
+
+/// How long members that have agreed wait for each other. They come within milliseconds, unless one is stopped.
+const JOIN_LIMIT: Duration = Duration::from_secs(60);
+
+/// What a rank proposes: no team of those that it keeps, or none at all.
+const NEW: u64 = 0;
+const REFUSED: u64 = u64::MAX;
+
+/// A team of the members of one or several communicators.
+pub(crate) struct Shared {
+    /// What all members call it.
+    id: u64,
+    /// Its members, in the order of ranks.
+    members: Vec<[u64; 2]>,
+    pub(crate) member: Exclusive<Member>,
+    /// It outlives the member.
+    team: Team,
+}
+
+// SAFETY: `member` is used by one thread at a time: MPI lets no two threads call collectives on one communicator at the same
+// time, and a team is shared by communicators only where the program has no two threads that call.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// One line about the plans that run.
+    pub(crate) fn line(&self) -> String {
+        let explanation = self.team.explain();
+        match explanation.operations.is_empty() {
+            true => "plans of the first process that came".to_owned(),
+            false => explanation.line(),
+        }
+    }
+}
+
+/// Why the members of a communicator have no team.
+#[derive(Clone, Debug)]
+pub(crate) enum Refusal {
+    /// They are not all on one host, or some of them do not take part.
+    Apart,
+    /// There are too many teams.
+    Full,
+    /// Some of them could not map the memory; this process says why, if it was among them.
+    Failed(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Apart => f.write_str("its processes do not share one host's memory"),
+            Self::Full => write!(
+                f,
+                "there are {TEAMS_MAX} teams already: free communicators that are used no more"
+            ),
+            Self::Failed(why) => write!(f, "its processes could not map one memory: {why}"),
+        }
+    }
+}
+
+static KEPT: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+fn kept() -> MutexGuard<'static, Vec<Arc<Shared>>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Leaves all teams.
+pub(crate) fn leave_all() {
+    let all = std::mem::take(&mut *kept());
+    drop(all);
+}
+
+/// The team of a communicator's members. All of them call it.
+pub(crate) fn agree(
+    library: &Library,
+    comm: Handle,
+    rank: usize,
+    size: usize,
+) -> Result<Arc<Shared>, Refusal> {
+    // Relaxed: a number that differs from all others.
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    let own = Card::of_this_process(true, library.is_multithreaded(), next);
+    let mut cards = vec![own; size];
+    gather(library, comm, &own, &mut cards)?;
+    // Everybody compares with the first, and so all find the same.
+    if !cards.iter().all(|card| card.is_near(&cards[0])) {
+        return Err(Refusal::Apart);
+    }
+    let members: Vec<[u64; 2]> = cards.iter().map(Card::process).collect();
+    let multithreaded = cards.iter().any(Card::is_multithreaded);
+    // The proposal is kept alive from now on, so nobody else takes it.
+    let (proposal, found) = propose(&members, multithreaded);
+    let mut proposals = vec![NEW; size];
+    gather(library, comm, &proposal, &mut proposals)?;
+    if proposals.contains(&REFUSED) {
+        return Err(Refusal::Full);
+    }
+    if let (Some(found), true) = (found, proposals.iter().all(|&other| other == proposal)) {
+        return Ok(found);
+    }
+    let made = make(&cards, rank);
+    let mut reached = vec![0_u8; size];
+    gather(library, comm, &u8::from(made.is_ok()), &mut reached)?;
+    let (team, member) = made.map_err(Refusal::Failed)?;
+    if reached.contains(&0) {
+        return Err(Refusal::Failed("another one has failed".to_owned()));
+    }
+    let shared = Arc::new(Shared {
+        id: number(&cards[0]),
+        members,
+        member: Exclusive::new(member),
+        team,
+    });
+    kept().push(Arc::clone(&shared));
+    Ok(shared)
+}
+
+/// Gives every member's value to all members.
+fn gather<T: bytemuck::Pod>(
+    library: &Library,
+    comm: Handle,
+    own: &T,
+    all: &mut [T],
+) -> Result<(), Refusal> {
+    let (send, recv) = (
+        bytemuck::bytes_of(own),
+        bytemuck::cast_slice_mut::<T, u8>(all),
+    );
+    let (bytes, byte) = (send.len() as i32, library.byte());
+    // SAFETY: as many bytes as are said, for each member. All members call it.
+    let ended = unsafe {
+        (library.functions().allgather_bytes)(
+            send.as_ptr().cast(),
+            bytes,
+            byte,
+            recv.as_mut_ptr().cast(),
+            bytes,
+            byte,
+            comm,
+        )
+    };
+    match ended {
+        0 => Ok(()),
+        code => Err(Refusal::Failed(format!(
+            "MPI_Allgather has failed with {code}"
+        ))),
+    }
+}
+
+/// The oldest team of these members that is kept and free, and its number.
+fn propose(members: &[[u64; 2]], multithreaded: bool) -> (u64, Option<Arc<Shared>>) {
+    let mut kept = kept();
+    // One reference is that of the list.
+    let is_free = |shared: &Arc<Shared>| !multithreaded || Arc::strong_count(shared) == 1;
+    let fits = |shared: &&Arc<Shared>| shared.members == members && is_free(shared);
+    if let Some(found) = kept.iter().find(fits) {
+        return (found.id, Some(Arc::clone(found)));
+    }
+    if kept.len() >= TEAMS_MAX {
+        // Whoever forgets a team does not propose it again, and no other member can insist on it.
+        match kept
+            .iter()
+            .position(|shared| Arc::strong_count(shared) == 1)
+        {
+            Some(at) => drop(kept.remove(at)),
+            None => return (REFUSED, None),
+        }
+    }
+    (NEW, None)
+}
+
+/// A number of the team that the group makes whose first card this is.
+fn number(first: &Card) -> u64 {
+    let [process, _, next] = first.team();
+    // Process numbers have 22 bits at most.
+    (process << 40) | (next & ((1 << 40) - 1))
+}
+
+/// Meets the other members in a new team.
+fn make(cards: &[Card], rank: usize) -> Result<(Team, Member), String> {
+    let [process, started, next] = cards[0].team();
+    let address = Address::Name(format!("mpi-{process}-{started:x}-{next:x}"));
+    let team = Builder::new()
+        .bound_to(card::pus(cards))
+        .meanwhile(progress)
+        .join_limit(JOIN_LIMIT)
+        .enter(&address, cards.len(), &[Some(rank)])
+        .map_err(|error| error.to_string())?;
+    let member = team.join(rank).map_err(|error| error.to_string())?;
+    Ok((team, member))
+}

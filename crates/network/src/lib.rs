@@ -1,0 +1,26 @@
+//! The MPI library that a process has loaded, as Corecast calls it: nothing of MPI is needed to build.
+//!
+//! Three binary interfaces are spoken: those of Open MPI and of MPICH (and its descendants), and the one of the MPI-5
+//! standard. They differ in what a handle is and in some constants, which [`Dialect`] knows; everything else is asked of the
+//! library itself, so that little can be wrong with a version that nobody has tried.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `loaded.rs` | finds the library among what the process has loaded |
+//! | `dialect.rs` | what differs between the binary interfaces |
+//! | `functions.rs` | the library's own functions, by their profiling names |
+//! | `library.rs` | all of it together, and what is asked of the library once |
+
+mod dialect;
+mod functions;
+mod library;
+mod loaded;
+
+pub use dialect::{Dialect, Operation};
+pub use functions::{Counts, Functions, Ints, Receive, Send};
+pub use library::{FindError, Library};
+pub use loaded::{Loaded, next_definition};
+
+/// A handle of MPI: a pointer in Open MPI and by the standard's binary interface, a number of 32 bits in MPICH, whose
+/// upper half is undefined where a register carries it. [`Library::handle`] makes it comparable.
+pub type Handle = usize;

@@ -1,0 +1,153 @@
+//! The library with what is asked of it once.
+
+use crate::Handle;
+use crate::dialect::{Dialect, Operation};
+use crate::functions::Functions;
+use crate::loaded::Loaded;
+use std::ffi::{CStr, c_int};
+
+/// An MPI library that is initialised.
+#[derive(Debug)]
+pub struct Library {
+    loaded: Loaded,
+    dialect: Dialect,
+    functions: Functions,
+    handle_mask: Handle,
+    world: Handle,
+    alone: Handle,
+    byte: Handle,
+    no_type: Handle,
+    no_op: Handle,
+    no_communicator: Handle,
+    operations: Vec<(Handle, Operation)>,
+}
+
+/// Why a library cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FindError {
+    /// The process has loaded none.
+    #[error("the process has loaded no MPI library: link one, or open it before the first call")]
+    None,
+    /// A function is missing.
+    #[error("the MPI library lacks {0:?}, which MPI 3.1 has: use a newer one")]
+    Function(&'static CStr),
+    /// A predefined handle is missing.
+    #[error(
+        "the MPI library lacks the predefined handle of {0}: it is of a kind that Corecast does not know"
+    )]
+    Constant(&'static str),
+}
+
+impl Library {
+    /// The library of this process, initialised or not.
+    ///
+    /// # Errors
+    ///
+    /// [`FindError`].
+    ///
+    /// # Examples
+    ///
+    /// A Rust program that links no MPI has none:
+    ///
+    /// ```
+    /// use corecast_network::{FindError, Library};
+    /// assert_eq!(Library::find().unwrap_err(), FindError::None);
+    /// ```
+    pub fn find() -> Result<Self, FindError> {
+        let loaded = Loaded::find().ok_or(FindError::None)?;
+        let functions = Functions::of(&loaded).map_err(FindError::Function)?;
+        let dialect = Dialect::of(&loaded);
+        let known = |name, found: Option<Handle>| found.ok_or(FindError::Constant(name));
+        Ok(Self {
+            dialect,
+            functions,
+            handle_mask: dialect.handle_mask(),
+            world: known("MPI_COMM_WORLD", dialect.world(&loaded))?,
+            alone: known("MPI_COMM_SELF", dialect.alone(&loaded))?,
+            byte: known("MPI_BYTE", dialect.byte(&loaded))?,
+            no_type: known("MPI_DATATYPE_NULL", dialect.no_type(&loaded))?,
+            no_op: known("MPI_OP_NULL", dialect.no_op(&loaded))?,
+            no_communicator: known("MPI_COMM_NULL", dialect.no_communicator(&loaded))?,
+            operations: dialect.operations(&loaded),
+            loaded,
+        })
+    }
+
+    /// What the library was loaded from.
+    pub fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// Its binary interface.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Its functions.
+    #[inline(always)]
+    pub fn functions(&self) -> &Functions {
+        &self.functions
+    }
+
+    /// The bits of a handle that count, as it came through a register.
+    #[inline(always)]
+    pub fn handle(&self, raw: Handle) -> Handle {
+        raw & self.handle_mask
+    }
+
+    /// `MPI_COMM_WORLD`
+    pub fn world(&self) -> Handle {
+        self.world
+    }
+
+    /// `MPI_COMM_SELF`
+    pub fn alone(&self) -> Handle {
+        self.alone
+    }
+
+    /// `MPI_BYTE`
+    pub fn byte(&self) -> Handle {
+        self.byte
+    }
+
+    /// `MPI_DATATYPE_NULL`
+    pub fn no_type(&self) -> Handle {
+        self.no_type
+    }
+
+    /// `MPI_OP_NULL`
+    pub fn no_op(&self) -> Handle {
+        self.no_op
+    }
+
+    /// `MPI_COMM_NULL`
+    pub fn no_communicator(&self) -> Handle {
+        self.no_communicator
+    }
+
+    /// The predefined operation that a handle is; `None` for one of the program's own.
+    #[inline]
+    pub fn operation(&self, op: Handle) -> Option<Operation> {
+        let found = self.operations.iter().find(|&&(handle, _)| handle == op);
+        found.map(|&(_, operation)| operation)
+    }
+
+    /// Whether the library is initialised and not finalised, so that it can be called.
+    pub fn is_running(&self) -> bool {
+        let (mut begun, mut ended) = (0, 0);
+        // SAFETY: places for numbers; both may be called at any time.
+        unsafe {
+            (self.functions.initialized)(&mut begun);
+            (self.functions.finalized)(&mut ended);
+        }
+        begun != 0 && ended == 0
+    }
+
+    /// Whether several threads may call at a time. The library must be [running](Self::is_running).
+    pub fn is_multithreaded(&self) -> bool {
+        let mut level: c_int = 0;
+        // SAFETY: a place for a number.
+        unsafe { (self.functions.query_thread)(&mut level) };
+        self.dialect.is_multiple(level)
+    }
+}
