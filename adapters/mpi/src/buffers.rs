@@ -3,6 +3,7 @@
 use crate::types::Type;
 use corecast_network::{Handle, Library};
 use std::ffi::{c_int, c_void};
+use std::ptr::NonNull;
 
 /// Elements of one type in the program's memory.
 #[derive(Clone, Copy)]
@@ -30,6 +31,9 @@ impl Bytes<'_> {
     }
 }
 
+/// Where no bytes are, aligned for all elements. Programs may give any address for them.
+const NOTHING: NonNull<u8> = NonNull::<u128>::dangling().cast();
+
 /// `len` bytes of the program's.
 ///
 /// # Safety
@@ -37,11 +41,12 @@ impl Bytes<'_> {
 /// They may be written for as long as `'a`, by nobody else, or `len` is 0.
 #[inline]
 pub(crate) unsafe fn slice_mut<'a>(start: *mut c_void, len: usize) -> &'a mut [u8] {
-    match len {
-        0 => &mut [],
-        // SAFETY: the caller's promise.
-        _ => unsafe { std::slice::from_raw_parts_mut(start.cast(), len) },
-    }
+    let start = match len {
+        0 => NOTHING.as_ptr(),
+        _ => start.cast(),
+    };
+    // SAFETY: the caller's promise; no bytes may be anywhere.
+    unsafe { std::slice::from_raw_parts_mut(start, len) }
 }
 
 /// `len` bytes of the program's.
@@ -51,11 +56,12 @@ pub(crate) unsafe fn slice_mut<'a>(start: *mut c_void, len: usize) -> &'a mut [u
 /// They may be read for as long as `'a`, and nobody writes them, or `len` is 0.
 #[inline]
 pub(crate) unsafe fn slice<'a>(start: *const c_void, len: usize) -> &'a [u8] {
-    match len {
-        0 => &[],
-        // SAFETY: the caller's promise.
-        _ => unsafe { std::slice::from_raw_parts(start.cast(), len) },
-    }
+    let start = match len {
+        0 => NOTHING.as_ptr(),
+        _ => start.cast(),
+    };
+    // SAFETY: the caller's promise; no bytes may be anywhere.
+    unsafe { std::slice::from_raw_parts(start, len) }
 }
 
 impl<'a> Elements<'a> {

@@ -153,6 +153,17 @@ impl Layout {
         }
     }
 
+    /// Whether parts overlap. MPI forbids it, and every library takes it: who comes last decides.
+    fn has_overlaps(&self) -> bool {
+        let parts = self.counts.iter().zip(&self.displacements);
+        let parts = parts.filter(|&(&count, _)| count > 0);
+        let mut parts: Vec<(isize, isize)> = parts
+            .map(|(&count, &begin)| (begin, begin + count as isize))
+            .collect();
+        parts.sort_unstable();
+        parts.windows(2).any(|pair| pair[1].0 < pair[0].1)
+    }
+
     /// Where each part begins, in bytes from the first one.
     fn offsets(&self, first: isize) -> Vec<usize> {
         let each = |(&count, &displacement): (&usize, &isize)| match count {
@@ -229,7 +240,7 @@ impl Layout {
     /// The program gave the parts to be written.
     pub(crate) unsafe fn room(&self) -> Room {
         let counts = self.bytes();
-        if let Some((first, end)) = self.span() {
+        if let Some((first, end)) = self.span().filter(|_| !self.has_overlaps()) {
             let len = (end - first) as usize * self.elements.found.extent;
             return Room {
                 // SAFETY: the caller's promise. What lies between the parts is not written.
