@@ -1,8 +1,9 @@
-//! `corecast run`: runs an unmodified OpenMP program with Corecast's barrier, or processes that are one team.
+//! `corecast run`: runs an unmodified OpenMP or MPI program over Corecast, or processes that are one team.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `program.rs` | starts a program with the OpenMP adapter loaded before it |
+//! | `program.rs` | starts a program with the adapters loaded before it |
+//! | `launcher.rs` | has `mpirun` and its like load them before what they start |
 //! | `pin.rs` | `--pin`: binds the program's threads |
 //! | `explain.rs` | `--explain`: runs the program as a child, then shows its waits |
 //! | `waits.rs`, `locations.rs` | read the waits that programs recorded, and name lines and functions |
@@ -11,6 +12,7 @@
 
 mod children;
 mod explain;
+mod launcher;
 mod locations;
 mod pin;
 mod processes;
@@ -25,7 +27,8 @@ use crate::options::Global;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without -n the program runs once, in the place of this command, and its OpenMP runtime's barriers are Corecast's: \
-see docs/openmp.md. CORECAST_DEBUG=INFO says what was intercepted, CORECAST_DISABLE=1 leaves everything as it was.
+see docs/openmp.md. Of `mpirun` and its like what they start is served, and its MPI library's collectives are \
+Corecast's: see docs/mpi.md. CORECAST_DEBUG=INFO says what was intercepted, CORECAST_DISABLE=1 leaves everything as it was.
 
 With -n it runs as a team of processes, of which it becomes a part by `corecast::Builder::inherited`, which finds \
 its rank, the size and the team's memory in the environment (CORECAST_TEAM_RANK, _SIZE, _FD).

@@ -1,4 +1,5 @@
-//! Starts an unmodified program with Corecast's OpenMP adapter preloaded, so that it uses Corecast's barrier.
+//! Starts an unmodified program with Corecast's adapters preloaded, so that OpenMP uses Corecast's barrier and MPI its
+//! collectives.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -10,16 +11,34 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail, ensure};
 use corecast::debug::{Level, say};
 
+use super::launcher::{Launcher, PRELOAD};
 use super::{explain, pin};
 use crate::failure;
 use crate::options::Global;
 use corecast_doctor::Program;
 
-const LIBRARY: &str = "libcorecast_openmp.so";
-/// The environment variable that names the library's path, if it is not where this command looks.
-const PLACE: &str = "CORECAST_OPENMP";
+/// A library that is loaded before a program.
+struct Adapter {
+    file: &'static str,
+    package: &'static str,
+    /// The environment variable that names the library's path, if it is not where this command looks.
+    place: &'static str,
+}
+
+const ADAPTERS: [Adapter; 2] = [
+    Adapter {
+        file: "libcorecast_openmp.so",
+        package: "corecast-openmp",
+        place: "CORECAST_OPENMP",
+    },
+    Adapter {
+        file: "libcorecast_mpi.so",
+        package: "corecast-mpi",
+        place: "CORECAST_MPI",
+    },
+];
+
 const OFF: &str = "CORECAST_DISABLE";
-const PRELOAD: &str = "LD_PRELOAD";
 
 /// Starts the program. Without `explain` it takes the place of this command.
 pub(super) fn run(
@@ -30,19 +49,25 @@ pub(super) fn run(
 ) -> Result<ExitCode> {
     let (name, arguments) = program.split_first().expect("clap requires one");
     let mut command = Command::new(name);
-    command.args(arguments);
     if pin {
         pin::pin(&mut command)?;
     }
     let is_off = env::var_os(OFF).is_some_and(|text| !text.is_empty() && text != "0");
     if is_off {
         say(Level::Info, || {
-            format!("OpenMP: {OFF} is set, and nothing is loaded before the program")
+            format!("{OFF} is set, and nothing is loaded before the program")
         });
     } else {
-        command.env(PRELOAD, preloaded(&library()?)?);
-        say_what_cannot_be_reached(name);
+        let libraries = preloaded()?;
+        match Launcher::of(name) {
+            Some(launcher) => launcher.pass_on(&mut command, &libraries),
+            None => {
+                command.env(PRELOAD, &libraries);
+                say_what_cannot_be_reached(name);
+            }
+        }
     }
+    command.args(arguments);
     if !explain {
         return Ok(not_started(name, &command.exec()));
     }
@@ -65,47 +90,62 @@ fn not_started(name: &OsStr, error: &std::io::Error) -> ExitCode {
     })
 }
 
-/// The path of the adapter's library: the one named in the environment, beside this command, or installed.
-fn library() -> Result<PathBuf> {
-    if let Some(place) = env::var_os(PLACE) {
-        let place = PathBuf::from(place);
-        ensure!(
-            place.is_file(),
-            "{PLACE}={}: no such file: name {LIBRARY}",
-            place.display()
-        );
-        return Ok(place);
-    }
-    let command = env::current_exe().context("cannot find this command's own file")?;
-    let beside = command.parent().unwrap_or(Path::new("."));
-    // Cargo builds into deps/, and may leave an older copy beside the command: the newest is taken.
-    let built = [beside.join("deps"), beside.to_owned()]
-        .map(|folder| folder.join(LIBRARY))
-        .into_iter()
-        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
-        .max();
-    if let Some((_, path)) = built {
-        return Ok(path);
-    }
-    let installed = ["../lib", "../lib/corecast"].map(|folder| beside.join(folder).join(LIBRARY));
-    match installed.into_iter().find(|path| path.is_file()) {
-        Some(path) => Ok(path),
-        None => bail!(
-            "{LIBRARY} is neither beside {} nor in ../lib: build it by cargo build --release -p corecast-openmp, and name \
-             it in {PLACE}",
-            command.display()
-        ),
+impl Adapter {
+    /// The path of the library: the one named in the environment, beside this command, or installed.
+    fn path(&self) -> Result<PathBuf> {
+        let Self {
+            file,
+            package,
+            place,
+        } = self;
+        if let Some(path) = env::var_os(place) {
+            let path = PathBuf::from(path);
+            ensure!(
+                path.is_file(),
+                "{place}={}: no such file: name {file}",
+                path.display()
+            );
+            return Ok(path);
+        }
+        let command = env::current_exe().context("cannot find this command's own file")?;
+        let beside = command.parent().unwrap_or(Path::new("."));
+        // Cargo builds into deps/, and may leave an older copy beside the command: the newest is taken.
+        let built = [beside.join("deps"), beside.to_owned()]
+            .map(|folder| folder.join(file))
+            .into_iter()
+            .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+            .max();
+        if let Some((_, path)) = built {
+            return Ok(path);
+        }
+        let installed = ["../lib", "../lib/corecast"].map(|folder| beside.join(folder).join(file));
+        match installed.into_iter().find(|path| path.is_file()) {
+            Some(path) => Ok(path),
+            None => bail!(
+                "{file} is neither beside {} nor in ../lib: build it by cargo build --release -p {package}, and name \
+                 it in {place}",
+                command.display()
+            ),
+        }
     }
 }
 
-/// The value of `LD_PRELOAD`: the adapter's library, and those that the user has set.
-fn preloaded(library: &Path) -> Result<OsString> {
-    let mut list = library.as_os_str().to_owned();
-    ensure!(
-        !list.to_string_lossy().contains([' ', ':']),
-        "{} has a space or colon in its path, where the loader ends a name: copy it elsewhere, and name it in {PLACE}",
-        library.display()
-    );
+/// The value of `LD_PRELOAD`: the adapters' libraries, and those that the user has set.
+fn preloaded() -> Result<OsString> {
+    let mut list = OsString::new();
+    for adapter in &ADAPTERS {
+        let library = adapter.path()?;
+        ensure!(
+            !library.to_string_lossy().contains([' ', ':']),
+            "{} has a space or colon in its path, where the loader ends a name: copy it elsewhere, and name it in {}",
+            library.display(),
+            adapter.place
+        );
+        if !list.is_empty() {
+            list.push(":");
+        }
+        list.push(library);
+    }
     if let Some(others) = env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
         list.push(":");
         list.push(others);

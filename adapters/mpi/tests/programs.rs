@@ -1,0 +1,232 @@
+//! Unmodified programs under the adapter, with Open MPI and with MPICH: every collective against what the standard says, on
+//! communicators of all kinds; messages that are on their way meanwhile; handles that are used again; threads; errors; other
+//! tools; Fortran; and the switch that turns it off.
+//!
+//! The programs in `programs/` check their own results, and do not use Corecast.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// An MPI library, by the suffix that distributions give its commands.
+#[derive(Clone, Copy, Debug)]
+struct Mpi {
+    name: &'static str,
+    /// How the launcher passes a variable on.
+    passes: fn(&str, &str) -> Vec<String>,
+}
+
+const LIBRARIES: [Mpi; 2] = [
+    Mpi {
+        name: "openmpi",
+        passes: |name, value| vec!["-x".to_owned(), format!("{name}={value}")],
+    },
+    Mpi {
+        name: "mpich",
+        passes: |name, value| vec!["-genv".to_owned(), name.to_owned(), value.to_owned()],
+    },
+];
+
+/// The library in the folder where cargo leaves it for tests; a copy in the parent folder may be of an earlier build.
+fn adapter() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let library = test.with_file_name("libcorecast_mpi.so");
+    assert!(library.exists(), "{} is missing", library.display());
+    library
+}
+
+fn source(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    folder.join(name)
+}
+
+impl Mpi {
+    /// Compiles a program or, by `more`, a library. `None` where the compiler is missing, which is said; where all peers are
+    /// required, that fails the test.
+    fn compile(self, compiler: &str, file: &str, more: &[&str]) -> Option<PathBuf> {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi");
+        std::fs::create_dir_all(&folder).unwrap();
+        let test = std::thread::current().name().unwrap().replace("::", "-");
+        let built = folder.join(format!("{test}-{file}.{}", self.name));
+        let compiler = format!("{compiler}.{}", self.name);
+        let output = Command::new(&compiler)
+            .args(["-O1", "-o"])
+            .arg(&built)
+            .arg(source(file))
+            .args(more)
+            .current_dir(&folder)
+            .output();
+        match output {
+            Ok(output) => {
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{compiler} {file}: {errors}");
+                Some(built)
+            }
+            Err(_) => {
+                let required = std::env::var_os("CORECAST_REQUIRE_PEERS").is_some();
+                assert!(
+                    !required || !compiler.starts_with("mpicc"),
+                    "there is no {compiler}"
+                );
+                eprintln!("SKIPPED: {file} with {}: there is no {compiler}", self.name);
+                None
+            }
+        }
+    }
+
+    /// Runs a program as `ranks` processes, with these variables in their environment. A hang ends by a signal, long after any
+    /// machine would be done.
+    fn run(
+        self,
+        ranks: usize,
+        variables: &[(&str, &str)],
+        program: &Path,
+        arguments: &[&str],
+    ) -> Output {
+        let launcher = format!("mpirun.{}", self.name);
+        let mut command = Command::new("timeout");
+        command.args(["600", &launcher, "-n", &ranks.to_string()]);
+        for (name, value) in variables {
+            command.args((self.passes)(name, value));
+        }
+        command
+            .arg(program)
+            .args(arguments)
+            .env_remove("CORECAST_DISABLE")
+            .env("RUST_BACKTRACE", "0")
+            // Open MPI's own conditions for root, and for more processes than cores.
+            .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+            .env("OMPI_MCA_mpi_yield_when_idle", "1")
+            .output()
+            .unwrap()
+    }
+
+    /// Runs a program under the adapter, which says what it does.
+    fn run_under(self, ranks: usize, program: &Path, arguments: &[&str]) -> Output {
+        let library = adapter();
+        let variables = [
+            ("LD_PRELOAD", library.to_str().unwrap()),
+            ("CORECAST_DEBUG", "INFO"),
+        ];
+        self.run(ranks, &variables, program, arguments)
+    }
+}
+
+/// What a program said, which must have ended well.
+#[track_caller]
+fn said(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{}: {text}", output.status);
+    text
+}
+
+/// Runs a program with each library and number of ranks; it says that all is right, and the adapter that it served it.
+#[track_caller]
+fn all_right(file: &str, runs: &[(usize, &[&str])]) {
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpicc", file, &["-lpthread"]) else {
+            continue;
+        };
+        for (ranks, arguments) in runs {
+            let text = said(&mpi.run_under(*ranks, &program, arguments));
+            assert!(text.contains("all right"), "{mpi:?}, {ranks} ranks: {text}");
+            let served = format!("corecast: MPI: collectives of {ranks} ranks on ");
+            assert!(text.contains(&served), "{mpi:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn every_collective_does_what_the_standard_says() {
+    let rounds = match std::env::var("CORECAST_TEST_CASES") {
+        Ok(cases) => (cases.parse::<usize>().unwrap() * 100).to_string(),
+        Err(_) => "150".to_owned(),
+    };
+    all_right(
+        "everything.c",
+        &[
+            (2, &["1", &rounds]),
+            (3, &["2", &rounds]),
+            (5, &["3", &rounds]),
+        ],
+    );
+}
+
+#[test]
+fn a_rank_that_waits_lets_messages_pass() {
+    all_right("progress.c", &[(2, &[]), (4, &[])]);
+}
+
+#[test]
+fn handles_that_are_used_again_are_those_of_others() {
+    all_right("handles.c", &[(3, &["60"])]);
+}
+
+#[test]
+fn threads_call_on_communicators_of_their_own() {
+    all_right("threads.c", &[(2, &[]), (3, &[])]);
+}
+
+#[test]
+fn errors_are_the_librarys() {
+    all_right("errors.c", &[(2, &[])]);
+}
+
+#[test]
+fn the_bindings_of_fortran_are_served() {
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpifort", "fortran.f90", &[]) else {
+            continue;
+        };
+        let text = said(&mpi.run_under(2, &program, &[]));
+        assert!(text.contains("all right"), "{mpi:?}: {text}");
+        assert!(text.contains("are taken over"), "{mpi:?}: {text}");
+    }
+}
+
+#[test]
+fn other_tools_see_all_calls_above_and_below() {
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpicc", "sums.c", &[]) else {
+            continue;
+        };
+        let tool = mpi
+            .compile("mpicc", "tool.c", &["-shared", "-fPIC"])
+            .unwrap();
+        let (own, tool) = (adapter(), tool);
+        let [own, tool] = [own.to_str().unwrap(), tool.to_str().unwrap()];
+        for list in [format!("{tool}:{own}"), format!("{own}:{tool}")] {
+            let variables = [("LD_PRELOAD", &list[..]), ("CORECAST_DEBUG", "INFO")];
+            let text = said(&mpi.run(2, &variables, &program, &["9"]));
+            assert!(
+                text.contains("the tool saw 9 calls"),
+                "{mpi:?}, {list}: {text}"
+            );
+            assert!(text.contains("are taken over"), "{mpi:?}, {list}: {text}");
+        }
+    }
+}
+
+#[test]
+fn one_variable_turns_it_off_and_nothing_gained_is_said() {
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpicc", "sums.c", &[]) else {
+            continue;
+        };
+        let library = adapter();
+        let mut variables = vec![
+            ("LD_PRELOAD", library.to_str().unwrap()),
+            ("CORECAST_DEBUG", "INFO"),
+        ];
+        let text = said(&mpi.run(2, &variables, &program, &["0"]));
+        assert!(
+            text.contains("corecast: MPI: nothing was intercepted"),
+            "{mpi:?}: {text}"
+        );
+        variables.push(("CORECAST_DISABLE", "1"));
+        let text = said(&mpi.run(2, &variables, &program, &["9"]));
+        assert!(!text.contains("corecast:"), "{mpi:?}: {text}");
+    }
+}
