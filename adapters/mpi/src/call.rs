@@ -4,13 +4,17 @@ use crate::buffers::Elements;
 use crate::communicators;
 use crate::operators::{self, Operator};
 use crate::process;
+use crate::race::{Entry, Kind, Races, Turn};
+use crate::teams::Seat;
 use crate::types;
 use corecast::debug::{Level, say};
+use corecast::operator::Sum;
 use corecast::{Failure, Member};
 use corecast_network::{Handle, Library};
 use corecast_wire::exclusive::Unusable;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 /// A call, with what all collectives need.
 pub(crate) struct Call<'a> {
@@ -19,43 +23,85 @@ pub(crate) struct Call<'a> {
     pub(crate) size: usize,
     library: &'static Library,
     comm: Handle,
+    races: &'a mut Races,
+    /// The race that this call is part of, and since when it runs.
+    timed: Option<(Entry, Instant)>,
 }
 
 /// What is left of a call: that it ran, or how it ended.
 type Ran = Result<(), Failure>;
 
-/// Runs `body` as a collective on the communicator; `None` if the call is the library's. It is if `body` says so before it
-/// has called anything: for arguments that the library refuses, and for what all ranks leave to it.
+/// What became of a call.
+pub(crate) enum Taken {
+    /// It ended with this code of MPI's.
+    Done(c_int),
+    /// It is the library's.
+    Library,
+    /// It is the library's, and its time is to be [noted](note).
+    LibraryTimed(Handle, Entry),
+}
+
+/// Runs `body` as a collective on the communicator. The call is the library's if `body` says so before it has called anything:
+/// for arguments that the library refuses, and for what all ranks leave to it.
 #[inline]
-pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) -> Option<c_int> {
+pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) -> Taken {
+    let ran = seated(raw, |seat, library, rank, size| {
+        let comm = library.handle(raw);
+        let mut call = Call {
+            member: &mut seat.member,
+            rank,
+            size,
+            library,
+            comm,
+            races: &mut seat.races,
+            timed: None,
+        };
+        // A panic must not leave a function of C.
+        let ran = catch_unwind(AssertUnwindSafe(|| body(&mut call)));
+        let timed = call.timed;
+        match ran {
+            Ok(Some(ran)) => {
+                if let Some((entry, began)) = timed {
+                    seat.races.note(entry, began);
+                }
+                Taken::Done(match ran {
+                    Ok(()) => 0,
+                    Err(failure) => failed(library, comm, &failure),
+                })
+            }
+            Ok(None) => timed.map_or(Taken::Library, |(entry, _)| {
+                Taken::LibraryTimed(comm, entry)
+            }),
+            Err(_) => Taken::Done(raise(library, comm, library.dialect().other_error())),
+        }
+    });
+    ran.unwrap_or(Taken::Library)
+}
+
+/// Notes how long a call of the library's took that is part of a race.
+#[cold]
+pub(crate) fn note(comm: Handle, entry: Entry, began: Instant) {
+    seated(comm, |seat, _, _, _| seat.races.note(entry, began));
+}
+
+/// Runs `body` with what this rank has of the communicator's team; `None` if the call is the library's.
+#[inline]
+fn seated<R>(
+    raw: Handle,
+    body: impl FnOnce(&mut Seat, &'static Library, usize, usize) -> R,
+) -> Option<R> {
     if !process::is_on() {
         return None;
     }
     let library = process::library()?;
     let communicator = communicators::served(library, raw)?;
     communicator.with(library, |shared, rank, size| {
-        let comm = library.handle(raw);
-        let on_member = |member: &mut Member| {
-            let mut call = Call {
-                member,
-                rank,
-                size,
-                library,
-                comm,
-            };
-            // A panic must not leave a function of C.
-            match catch_unwind(AssertUnwindSafe(|| body(&mut call))) {
-                Ok(ran) => Ok(ran.map(|ran| match ran {
-                    Ok(()) => 0,
-                    Err(failure) => failed(library, comm, &failure),
-                })),
-                Err(_) => Ok(Some(raise(library, comm, library.dialect().other_error()))),
-            }
-        };
         // SAFETY: MPI allows one collective at a time on a communicator, and `Shared` says why one on several of them.
-        let ran: Result<Option<c_int>, Unusable> =
-            unsafe { shared.member.with(|why| why, on_member) };
-        ran.unwrap_or_else(|_| Some(raise(library, comm, library.dialect().other_error())))
+        let ran: Result<R, Unusable> = unsafe {
+            let on_seat = |seat: &mut Seat| Ok(body(seat, library, rank, size));
+            shared.seat.with(|why| why, on_seat)
+        };
+        ran.ok()
     })
 }
 
@@ -77,7 +123,22 @@ fn raise(library: &Library, comm: Handle, code: c_int) -> c_int {
     code
 }
 
-impl<'a> Call<'a> {
+impl Call<'_> {
+    /// Whether this call runs on the team; `bytes` is the same on all ranks. If the library may win, the two are raced.
+    #[inline]
+    pub(crate) fn is_ours(&mut self, kind: Kind, bytes: usize) -> bool {
+        let (entry, member) = (Entry::of(kind, bytes), &mut *self.member);
+        let add = |mut times: [f64; 2]| member.allreduce(&mut times, Sum).ok().map(|()| times);
+        match self.races.turn(entry, bytes, add) {
+            Turn::Team => true,
+            Turn::Library => false,
+            turn => {
+                self.timed = Some((entry, Instant::now()));
+                turn == Turn::TeamTimed
+            }
+        }
+    }
+
     /// A root, if it is one.
     #[inline]
     pub(crate) fn root(&self, root: c_int) -> Option<usize> {

@@ -4,6 +4,7 @@
 //! bindings for Fortran call. If a tool that comes later in the loader's order has taken `MPI_X` too, it goes first, and its
 //! call of `PMPI_X` comes back here.
 
+use crate::call::{Taken, note};
 use crate::moves::{self, PartsOf, Received, Sent};
 use crate::parts::{Long, Short};
 use crate::process;
@@ -11,6 +12,7 @@ use crate::reductions::{self, By};
 use corecast_network::{Handle, Loaded, next_definition};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Where else a function of MPI is defined.
 #[derive(Clone, Copy)]
@@ -92,13 +94,20 @@ macro_rules! taken_over {
                 #[allow(unused_unsafe, reason = "one of them is safe")]
                 // SAFETY: the caller's promise.
                 unsafe {
-                    match $ours {
-                        Some(code) => code,
-                        None => match functions().$mpi.native {
-                            Some(native) => native($($argument),*),
-                            None => missing(),
-                        },
+                    let taken = $ours;
+                    if let Taken::Done(code) = taken {
+                        return code;
                     }
+                    let Some(native) = functions().$mpi.native else {
+                        return missing();
+                    };
+                    if let Taken::LibraryTimed(comm, entry) = taken {
+                        let began = Instant::now();
+                        let code = native($($argument),*);
+                        note(comm, entry, began);
+                        return code;
+                    }
+                    native($($argument),*)
                 }
             }
         )*

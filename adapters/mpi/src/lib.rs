@@ -22,7 +22,8 @@
 //!     │              │            │
 //!     │       4    teams      operators        teams of communicators' members; operators of reductions
 //!     │              │            │
-//!     │       3    card         types          what a process tells others of itself; what is known of data types
+//!     │       3    card  race   types          what a process tells others of itself; who is faster; what is known of
+//!     │              │     │      │            data types
 //!     │              └─────┬──────┘
 //!     └────── 2          process               on or off, the MPI library, its progress
 //!             1      corecast_network          what differs between MPI libraries
@@ -55,6 +56,7 @@ mod moves;
 mod operators;
 mod parts;
 mod process;
+mod race;
 mod reductions;
 mod teams;
 mod types;

@@ -1,11 +1,13 @@
 //! Layer 7: collectives that move data.
 //!
 //! What a rank leaves to the library, all ranks must. So only what is wrong on this rank alone, which the library then
-//! refuses before it sends anything, depends on this rank's own arguments.
+//! refuses before it sends anything, depends on this rank's own arguments. What is raced is told apart by what all ranks know
+//! of the length, which is nothing where each rank has its own.
 
 use crate::buffers::{Bytes, Elements};
-use crate::call::{Call, count, run};
+use crate::call::{Call, Taken, count, run};
 use crate::parts::{Counts, Layout};
+use crate::race::Kind;
 use corecast_network::Handle;
 use std::ffi::{c_int, c_void};
 
@@ -97,8 +99,13 @@ impl Call<'_> {
 
 /// `MPI_Barrier`
 #[inline]
-pub(crate) fn barrier(comm: Handle) -> Option<c_int> {
-    run(comm, |call| Some(call.member.barrier()))
+pub(crate) fn barrier(comm: Handle) -> Taken {
+    run(comm, |call| {
+        if !call.is_ours(Kind::Barrier, 0) {
+            return None;
+        }
+        Some(call.member.barrier())
+    })
 }
 
 /// `MPI_Bcast`
@@ -107,9 +114,12 @@ pub(crate) fn barrier(comm: Handle) -> Option<c_int> {
 ///
 /// MPI's. So it is for all functions here.
 #[inline]
-pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Option<c_int> {
+pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Taken {
     run(comm, |call| {
         let (block, root) = (call.received(data)?, call.root(root)?);
+        if !call.is_ours(Kind::Broadcast, block.bytes()) {
+            return None;
+        }
         // SAFETY: MPI's contract: the root's elements are read, those of others are written.
         unsafe {
             let mut bytes = match call.rank == root && !block.elements.found.is_dense {
@@ -130,16 +140,14 @@ pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Opt
 /// # Safety
 ///
 /// See [`broadcast`].
-pub(crate) unsafe fn gather(
-    sent: Sent,
-    received: Received,
-    root: c_int,
-    comm: Handle,
-) -> Option<c_int> {
+pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: Handle) -> Taken {
     run(comm, |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
+            if !call.is_ours(Kind::Gather, block.bytes()) {
+                return None;
+            }
             // SAFETY: MPI's contract.
             return Some(call.member.gather(root, &unsafe { block.read() }, None));
         }
@@ -149,6 +157,9 @@ pub(crate) unsafe fn gather(
             true => into.after(call.rank),
             false => call.sent(sent)?,
         };
+        if !call.is_ours(Kind::Gather, into.bytes()) {
+            return None;
+        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = match in_place {
@@ -168,12 +179,7 @@ pub(crate) unsafe fn gather(
 /// # Safety
 ///
 /// See [`broadcast`].
-pub(crate) unsafe fn scatter(
-    sent: Sent,
-    received: Received,
-    root: c_int,
-    comm: Handle,
-) -> Option<c_int> {
+pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: Handle) -> Taken {
     run(comm, |call| {
         let root = call.root(root)?;
         let in_place = call.rank == root && call.is_in_place(received.0);
@@ -185,6 +191,10 @@ pub(crate) unsafe fn scatter(
             true => None,
             false => Some(call.received(received)?),
         };
+        let bytes = from.as_ref().or(into.as_ref())?.bytes();
+        if !call.is_ours(Kind::Scatter, bytes) {
+            return None;
+        }
         // SAFETY: MPI's contract.
         unsafe {
             let all = from.map(|block| block.times(call.size).read());
@@ -206,7 +216,7 @@ pub(crate) unsafe fn scatter(
 /// # Safety
 ///
 /// See [`broadcast`].
-pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> Option<c_int> {
+pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> Taken {
     run(comm, |call| {
         let into = call.received(received)?;
         let in_place = call.is_in_place(sent.0);
@@ -214,6 +224,9 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
             true => into.after(call.rank),
             false => call.sent(sent)?,
         };
+        if !call.is_ours(Kind::Allgather, into.bytes()) {
+            return None;
+        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = match in_place {
@@ -234,7 +247,7 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
 /// # Safety
 ///
 /// See [`broadcast`].
-pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> Option<c_int> {
+pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> Taken {
     run(comm, |call| {
         let into = call.received(received)?.times(call.size);
         let in_place = call.is_in_place(sent.0);
@@ -242,6 +255,9 @@ pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> O
             true => into,
             false => call.sent(sent)?.times(call.size),
         };
+        if !call.is_ours(Kind::Alltoall, into.bytes() / call.size) {
+            return None;
+        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let from = match in_place {
@@ -266,11 +282,14 @@ pub(crate) unsafe fn gatherv<C: Counts>(
     received: PartsOf<*mut c_void, C>,
     root: c_int,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
+            if !call.is_ours(Kind::Gatherv, 0) {
+                return None;
+            }
             // SAFETY: MPI's contract.
             return Some(call.member.gatherv(root, &unsafe { block.read() }, None));
         }
@@ -282,6 +301,9 @@ pub(crate) unsafe fn gatherv<C: Counts>(
             true => None,
             false => Some(call.sent(sent)?),
         };
+        if !call.is_ours(Kind::Gatherv, 0) {
+            return None;
+        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = match own {
@@ -306,11 +328,14 @@ pub(crate) unsafe fn scatterv<C: Counts>(
     received: Received,
     root: c_int,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let into = call.received(received)?;
+            if !call.is_ours(Kind::Scatterv, 0) {
+                return None;
+            }
             // SAFETY: MPI's contract.
             unsafe {
                 let mut bytes = into.room();
@@ -326,6 +351,9 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             true => None,
             false => Some(call.received(received)?),
         };
+        if !call.is_ours(Kind::Scatterv, 0) {
+            return None;
+        }
         // SAFETY: MPI's contract.
         unsafe {
             let mut bytes = match &into {
@@ -353,7 +381,7 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
     sent: Sent,
     received: PartsOf<*mut c_void, C>,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
@@ -362,6 +390,9 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
             true => None,
             false => Some(call.sent(sent)?),
         };
+        if !call.is_ours(Kind::Allgatherv, layout.total() / call.size) {
+            return None;
+        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = match own {
@@ -386,7 +417,7 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
     sent: PartsOf<*const c_void, C>,
     received: PartsOf<*mut c_void, C>,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
@@ -400,6 +431,9 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
                 Some(unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?)
             }
         };
+        if !call.is_ours(Kind::Alltoallv, 0) {
+            return None;
+        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let give = match &from {

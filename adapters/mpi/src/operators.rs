@@ -9,9 +9,20 @@ use std::ffi::c_int;
 /// An operator on elements of one type.
 pub(crate) enum Operator<'a> {
     /// One of Corecast's own.
-    Known(&'static (dyn Combine + Sync)),
+    Known(&'static (dyn Combine + Sync), Exactness),
     /// What the library computes, for the program's own operators too.
     Local(Local<'a>),
+}
+
+/// What of the results depends on the order of reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exactness {
+    /// Nothing.
+    Exact,
+    /// The rounding, unless there are two operands.
+    Rounded,
+    /// Nobody knows.
+    Unknown,
 }
 
 /// An operator that the library applies.
@@ -22,14 +33,23 @@ pub(crate) struct Local<'a> {
     /// Bytes of an element.
     extent: usize,
     is_ordered: bool,
+    exactness: Exactness,
 }
 
 impl Operator<'_> {
     #[inline]
     pub(crate) fn as_combine(&self) -> &dyn Combine {
         match self {
-            Self::Known(known) => *known,
+            Self::Known(known, _) => *known,
             Self::Local(local) => local,
+        }
+    }
+
+    /// What of the results depends on the order of reduction.
+    pub(crate) fn exactness(&self) -> Exactness {
+        match self {
+            Self::Known(_, exactness) => *exactness,
+            Self::Local(local) => local.exactness,
         }
     }
 
@@ -37,7 +57,7 @@ impl Operator<'_> {
     #[inline]
     pub(crate) fn align(&self) -> usize {
         match self {
-            Self::Known(known) => known.element_size(),
+            Self::Known(known, _) => known.element_size(),
             // The library and its users read what the program gives, wherever it lies.
             Self::Local(_) => 1,
         }
@@ -58,7 +78,7 @@ pub(crate) fn of(
         Some(operation) => {
             let class = found.class?;
             if let Some(known) = known(operation, class) {
-                return Some(Operator::Known(known));
+                return Some(Operator::Known(known, exactness(operation, class)));
             }
             is_local(operation, class).then_some(Operator::Local(Local {
                 library,
@@ -66,6 +86,7 @@ pub(crate) fn of(
                 datatype,
                 extent: found.extent,
                 is_ordered: false,
+                exactness: exactness(operation, class),
             }))
         }
         None => own(library, (datatype, found), op),
@@ -88,6 +109,7 @@ fn own(library: &Library, (datatype, found): (Handle, Type), op: Handle) -> Opti
         datatype,
         extent: found.extent,
         is_ordered: commutes == 0,
+        exactness: Exactness::Unknown,
     }))
 }
 
@@ -111,6 +133,14 @@ fn known(operation: Operation, class: Class) -> Option<&'static (dyn Combine + S
         _ => return None,
     };
     erased(named, element).ok()
+}
+
+fn exactness(operation: Operation, class: Class) -> Exactness {
+    let is_sum = matches!(operation, Operation::Sum | Operation::Product);
+    match class {
+        Class::Float(_) | Class::WideFloat | Class::Complex if is_sum => Exactness::Rounded,
+        _ => Exactness::Exact,
+    }
 }
 
 /// Whether the library applies the operation to elements of this class: the pairs that the standard allows, less those that

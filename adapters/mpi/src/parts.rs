@@ -117,6 +117,11 @@ impl Layout {
         })
     }
 
+    /// Bytes of all parts.
+    pub(crate) fn total(&self) -> usize {
+        self.elements.bytes(self.counts.iter().sum())
+    }
+
     /// Bytes of a rank's part.
     pub(crate) fn part_bytes(&self, rank: usize) -> usize {
         self.elements.bytes(self.counts[rank])

@@ -35,6 +35,13 @@ pub(crate) fn begin() -> bool {
     on
 }
 
+/// Whether the library may win an operation at a length, see [`race`](crate::race). `CORECAST_MPI_RACE=0` has all run on
+/// teams that can.
+pub(crate) fn races() -> bool {
+    static RACES: OnceLock<bool> = OnceLock::new();
+    *RACES.get_or_init(|| std::env::var_os("CORECAST_MPI_RACE").is_none_or(|text| text != "0"))
+}
+
 /// Takes nothing over any more.
 pub(crate) fn end() {
     IS_ON.store(false, Ordering::Relaxed);

@@ -3,8 +3,9 @@
 //! All ranks give the same operator and type, so they agree about what is left to the library.
 
 use crate::buffers::{slice, slice_mut};
-use crate::call::{Call, count, run};
-use crate::operators::Operator;
+use crate::call::{Call, Taken, count, run};
+use crate::operators::{Exactness, Operator};
+use crate::race::Kind;
 use corecast::{Combine, Failure, Member};
 use corecast_network::Handle;
 use std::ffi::{c_int, c_void};
@@ -17,13 +18,30 @@ pub(crate) struct By(pub(crate) i64, pub(crate) Handle, pub(crate) Handle);
 struct Reduction {
     operator: Operator<'static>,
     bytes: usize,
+    /// Whether every order of reduction gives the same bits.
+    is_exact: bool,
 }
 
 impl Call<'_> {
     fn reduction(&self, by: By) -> Option<Reduction> {
         let (elements, operator) = self.operator(by.1, by.2)?;
         let bytes = count(by.0)? * elements.found.extent;
-        Some(Reduction { operator, bytes })
+        let is_exact = match operator.exactness() {
+            Exactness::Exact => true,
+            Exactness::Rounded => self.size == 2,
+            Exactness::Unknown => false,
+        };
+        Some(Reduction {
+            operator,
+            bytes,
+            is_exact,
+        })
+    }
+
+    /// Whether this call runs on the team. Where the library would give other bits, it always does.
+    #[inline]
+    fn reduces(&mut self, kind: Kind, reduction: &Reduction) -> bool {
+        !reduction.is_exact || self.is_ours(kind, reduction.bytes)
     }
 }
 
@@ -91,7 +109,7 @@ pub(crate) unsafe fn reduce(
     by: By,
     root: c_int,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         let (reduction, root) = (call.reduction(by)?, call.root(root)?);
         let in_place = call.is_in_place(sent);
@@ -101,6 +119,9 @@ pub(crate) unsafe fn reduce(
         };
         if !reduction.is_buffer(data) || !reduction.is_buffer(sent) || in_place && call.rank != root
         {
+            return None;
+        }
+        if !call.reduces(Kind::Reduce, &reduction) {
             return None;
         }
         // SAFETY: MPI's contract. What ranks other than the root give stays as it is.
@@ -119,15 +140,19 @@ pub(crate) unsafe fn reduce(
 ///
 /// See [`reduce`].
 unsafe fn everywhere(
+    kind: Kind,
     sent: *const c_void,
     received: *mut c_void,
     by: By,
     comm: Handle,
     body: impl FnOnce(&mut Member, &mut [u8], &dyn Combine) -> Result<(), Failure>,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         let reduction = call.reduction(by)?;
         if !reduction.is_buffer(received) || !reduction.is_buffer(sent) {
+            return None;
+        }
+        if !call.reduces(kind, &reduction) {
             return None;
         }
         // SAFETY: MPI's contract.
@@ -151,12 +176,17 @@ pub(crate) unsafe fn allreduce(
     received: *mut c_void,
     by: By,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     // SAFETY: the caller's promise.
     unsafe {
-        everywhere(sent, received, by, comm, |member, data, by| {
-            member.allreduce_by(data, by)
-        })
+        everywhere(
+            Kind::Allreduce,
+            sent,
+            received,
+            by,
+            comm,
+            |member, data, by| member.allreduce_by(data, by),
+        )
     }
 }
 
@@ -170,10 +200,10 @@ pub(crate) unsafe fn scan(
     received: *mut c_void,
     by: By,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     // SAFETY: the caller's promise.
     unsafe {
-        everywhere(sent, received, by, comm, |member, data, by| {
+        everywhere(Kind::Scan, sent, received, by, comm, |member, data, by| {
             member.scan_by(data, by)
         })
     }
@@ -189,13 +219,16 @@ pub(crate) unsafe fn exscan(
     received: *mut c_void,
     by: By,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         let reduction = call.reduction(by)?;
         let in_place = call.is_in_place(sent);
         // The first rank has no result, and its place for one may be missing.
         let first = call.rank == 0 && !in_place;
         if !reduction.is_buffer(sent) || !first && !reduction.is_buffer(received) {
+            return None;
+        }
+        if !call.reduces(Kind::Exscan, &reduction) {
             return None;
         }
         // SAFETY: MPI's contract.
@@ -226,7 +259,7 @@ pub(crate) unsafe fn reduce_scatter_block(
     received: *mut c_void,
     by: By,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         let counts = vec![count(by.0)?; call.size];
         // SAFETY: the caller's promise.
@@ -245,7 +278,7 @@ pub(crate) unsafe fn reduce_scatter<N: Copy + TryInto<usize>>(
     counts: *const N,
     by: By,
     comm: Handle,
-) -> Option<c_int> {
+) -> Taken {
     run(comm, |call| {
         if counts.is_null() {
             return None;
@@ -277,6 +310,9 @@ unsafe fn scattered(
     };
     let block = counts[call.rank] * reduction.bytes.checked_div(all).unwrap_or(0);
     if !reduction.is_buffer(from) || block > 0 && received.is_null() {
+        return None;
+    }
+    if !call.reduces(Kind::ReduceScatter, &reduction) {
         return None;
     }
     // SAFETY: MPI's contract.

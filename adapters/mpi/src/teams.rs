@@ -10,6 +10,7 @@
 
 use crate::card::{self, Card};
 use crate::process::progress;
+use crate::race::Races;
 use corecast::process::Address;
 use corecast::{Builder, Member, Team};
 use corecast_network::{Handle, Library};
@@ -28,18 +29,24 @@ const JOIN_LIMIT: Duration = Duration::from_secs(60);
 const NEW: u64 = 0;
 const REFUSED: u64 = u64::MAX;
 
+/// What one rank needs of its team.
+pub(crate) struct Seat {
+    pub(crate) member: Member,
+    pub(crate) races: Races,
+}
+
 /// A team of the members of one or several communicators.
 pub(crate) struct Shared {
     /// What all members call it.
     id: u64,
     /// Its members, in the order of ranks.
     members: Vec<[u64; 2]>,
-    pub(crate) member: Exclusive<Member>,
+    pub(crate) seat: Exclusive<Seat>,
     /// It outlives the member.
     team: Team,
 }
 
-// SAFETY: `member` is used by one thread at a time: MPI lets no two threads call collectives on one communicator at the same
+// SAFETY: `seat` is used by one thread at a time: MPI lets no two threads call collectives on one communicator at the same
 // time, and a team is shared by communicators only where the program has no two threads that call.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
@@ -131,7 +138,10 @@ pub(crate) fn agree(
     let shared = Arc::new(Shared {
         id: number(&cards[0]),
         members,
-        member: Exclusive::new(member),
+        seat: Exclusive::new(Seat {
+            member,
+            races: Races::new(),
+        }),
         team,
     });
     kept().push(Arc::clone(&shared));

@@ -103,12 +103,19 @@ impl Mpi {
     }
 
     /// Runs a program under the adapter, which says what it does.
-    fn run_under(self, ranks: usize, program: &Path, arguments: &[&str]) -> Output {
+    fn run_under(
+        self,
+        ranks: usize,
+        more: &[(&str, &str)],
+        program: &Path,
+        arguments: &[&str],
+    ) -> Output {
         let library = adapter();
-        let variables = [
+        let mut variables = vec![
             ("LD_PRELOAD", library.to_str().unwrap()),
             ("CORECAST_DEBUG", "INFO"),
         ];
+        variables.extend_from_slice(more);
         self.run(ranks, &variables, program, arguments)
     }
 }
@@ -124,13 +131,13 @@ fn said(output: &Output) -> String {
 
 /// Runs a program with each library and number of ranks; it says that all is right, and the adapter that it served it.
 #[track_caller]
-fn all_right(file: &str, runs: &[(usize, &[&str])]) {
+fn all_right(file: &str, more: &[(&str, &str)], runs: &[(usize, &[&str])]) {
     for mpi in LIBRARIES {
         let Some(program) = mpi.compile("mpicc", file, &["-lpthread"]) else {
             continue;
         };
         for (ranks, arguments) in runs {
-            let text = said(&mpi.run_under(*ranks, &program, arguments));
+            let text = said(&mpi.run_under(*ranks, more, &program, arguments));
             assert!(text.contains("all right"), "{mpi:?}, {ranks} ranks: {text}");
             let served = format!("corecast: MPI: collectives of {ranks} ranks on ");
             assert!(text.contains(&served), "{mpi:?}: {text}");
@@ -144,34 +151,35 @@ fn every_collective_does_what_the_standard_says() {
         Ok(cases) => (cases.parse::<usize>().unwrap() * 100).to_string(),
         Err(_) => "150".to_owned(),
     };
-    all_right(
-        "everything.c",
-        &[
-            (2, &["1", &rounds]),
-            (3, &["2", &rounds]),
-            (5, &["3", &rounds]),
-        ],
-    );
+    // All on teams, and then against the library, which some calls go to.
+    let on_teams = [("CORECAST_MPI_RACE", "0")];
+    let runs: [(usize, &[&str]); 3] = [
+        (2, &["1", &rounds, "1"]),
+        (3, &["2", &rounds, "1"]),
+        (5, &["3", &rounds, "1"]),
+    ];
+    all_right("everything.c", &on_teams, &runs);
+    all_right("everything.c", &[], &[(3, &["4", &rounds])]);
 }
 
 #[test]
 fn a_rank_that_waits_lets_messages_pass() {
-    all_right("progress.c", &[(2, &[]), (4, &[])]);
+    all_right("progress.c", &[], &[(2, &[]), (4, &[])]);
 }
 
 #[test]
 fn handles_that_are_used_again_are_those_of_others() {
-    all_right("handles.c", &[(3, &["60"])]);
+    all_right("handles.c", &[], &[(3, &["60"])]);
 }
 
 #[test]
 fn threads_call_on_communicators_of_their_own() {
-    all_right("threads.c", &[(2, &[]), (3, &[])]);
+    all_right("threads.c", &[], &[(2, &[]), (3, &[])]);
 }
 
 #[test]
 fn errors_are_the_librarys() {
-    all_right("errors.c", &[(2, &[])]);
+    all_right("errors.c", &[], &[(2, &[])]);
 }
 
 #[test]
@@ -180,7 +188,7 @@ fn the_bindings_of_fortran_are_served() {
         let Some(program) = mpi.compile("mpifort", "fortran.f90", &[]) else {
             continue;
         };
-        let text = said(&mpi.run_under(2, &program, &[]));
+        let text = said(&mpi.run_under(2, &[], &program, &[]));
         assert!(text.contains("all right"), "{mpi:?}: {text}");
         assert!(text.contains("are taken over"), "{mpi:?}: {text}");
     }
