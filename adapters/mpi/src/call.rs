@@ -8,7 +8,7 @@ use crate::race::{Entry, Kind, Races, Turn};
 use crate::teams::Seat;
 use crate::types;
 use corecast::debug::{Level, say};
-use corecast::operator::Sum;
+use corecast::operator::Max;
 use corecast::{Failure, Member};
 use corecast_network::{Handle, Library};
 use corecast_wire::exclusive::Unusable;
@@ -128,11 +128,16 @@ impl Call<'_> {
     #[inline]
     pub(crate) fn is_ours(&mut self, kind: Kind, bytes: usize) -> bool {
         let (entry, member) = (Entry::of(kind, bytes), &mut *self.member);
-        let add = |mut times: [f64; 2]| member.allreduce(&mut times, Sum).ok().map(|()| times);
-        match self.races.turn(entry, bytes, add) {
+        let greatest = |mut times: [f64; 2]| {
+            let found = member.allreduce(&mut times, Max);
+            found.ok().map(|()| times)
+        };
+        match self.races.turn(entry, bytes, greatest) {
             Turn::Team => true,
             Turn::Library => false,
             turn => {
+                // A failure of the team is told by the operation itself, or by the next one.
+                let _ = self.member.barrier();
                 self.timed = Some((entry, Instant::now()));
                 turn == Turn::TeamTimed
             }

@@ -1,8 +1,9 @@
 //! Layer 3: whether a collective is faster on the team or by the library, found out while the program runs.
 //!
-//! The first calls of an operation at a length go to the one and the other in turn, block by block, and each rank measures how
-//! long they take it. Then the ranks add their times, so all of them decide alike; and the choice stays. What a program computes
-//! never depends on it: operations that would give other bits are not raced, and run on the team.
+//! The first calls of an operation at a length go to the one and the other in turn, block by block. Ranks meet in a barrier of
+//! the team before each of them, so that nobody is timed who waits for a rank that is late, and each measures how long the call
+//! takes it. Then all take the time of the slowest rank, so they decide alike; and the choice stays. What a program computes never
+//! depends on it: operations that would give other bits are not raced, and run on the team.
 
 use crate::process;
 use std::time::{Duration, Instant};
@@ -104,18 +105,18 @@ impl Races {
         Self { choices }
     }
 
-    /// Who runs the next call; `add` adds up numbers of all ranks.
+    /// Who runs the next call; `greatest` finds the greatest of each number of all ranks.
     #[inline]
     pub(crate) fn turn(
         &mut self,
         entry: Entry,
         bytes: usize,
-        add: impl FnOnce([f64; 2]) -> Option<[f64; 2]>,
+        greatest: impl FnOnce([f64; 2]) -> Option<[f64; 2]>,
     ) -> Turn {
         match self.choices[entry.0] {
             Choice::Team => Turn::Team,
             Choice::Library => Turn::Library,
-            _ => self.race(entry, bytes, add),
+            _ => self.race(entry, bytes, greatest),
         }
     }
 
@@ -124,7 +125,7 @@ impl Races {
         &mut self,
         entry: Entry,
         bytes: usize,
-        add: impl FnOnce([f64; 2]) -> Option<[f64; 2]>,
+        greatest: impl FnOnce([f64; 2]) -> Option<[f64; 2]>,
     ) -> Turn {
         let choice = &mut self.choices[entry.0];
         if matches!(choice, Choice::Open) {
@@ -143,7 +144,7 @@ impl Races {
         };
         if let Some(limit) = racing.look() {
             // A failure of the team is told by the operation itself.
-            let Some([team, library]) = add(racing.medians()) else {
+            let Some([team, library]) = greatest(racing.medians()) else {
                 return Turn::Team;
             };
             let decided = limit == LOOKS[LOOKS.len() - 1].1;
@@ -200,11 +201,12 @@ impl Racing {
         }
     }
 
+    /// Of two blocks it is the shorter one: the first call at a length may have to touch new memory.
     fn medians(&self) -> [f64; 2] {
         [0, 1].map(|contestant| {
             let mut sorted = self.times[contestant].clone();
             sorted.sort_by(f64::total_cmp);
-            sorted[sorted.len() / 2]
+            sorted[(sorted.len() - 1) / 2]
         })
     }
 }
@@ -245,6 +247,19 @@ mod tests {
         assert_eq!(race(1.1e-6, 1e-6, 8), (Turn::Library, 70));
         assert_eq!(race(1e-6, 0.99e-6, 8), (Turn::Team, 70));
         assert_eq!(race(1e-3, 1e-3, LONG), (Turn::Team, 42));
+    }
+
+    #[test]
+    fn a_first_block_that_is_slow_decides_nothing() {
+        let mut racing = Racing {
+            block: 2,
+            ..Racing::default()
+        };
+        for time in [90, 90, 5, 5, 1, 1, 5, 5] {
+            racing.note(Duration::from_secs(time));
+        }
+        assert_eq!(racing.medians(), [1.0, 5.0]);
+        assert_eq!(racing.look(), Some(2.0));
     }
 
     #[test]

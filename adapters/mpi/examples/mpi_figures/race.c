@@ -86,7 +86,7 @@ static double median(double *values, int n) {
 static void race(int operation, int bytes, int pairs, double batch_ns) {
     double usuals[100], owns[100], ratios[100];
     for (int i = 0; i < all; i++) counts[i] = bytes, places[i] = i * bytes;
-    for (int i = 0; i < 6; i++) call(&usual, operation, bytes, i % all), call(&own, operation, bytes, i % all);
+    for (int i = 0; i < 40; i++) call(&usual, operation, bytes, i % all), call(&own, operation, bytes, i % all);
     double once = (batch(&usual, operation, bytes, 2) + batch(&own, operation, bytes, 2)) / 2;
     int calls = batch_ns / once < 2 ? 2 : batch_ns / once > 100000 ? 100000 : (int)(batch_ns / once);
     for (int i = 0; i < pairs; i++) {
