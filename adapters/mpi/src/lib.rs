@@ -67,6 +67,10 @@ static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
     if process::begin() {
+        // The kinds of fences are asked for now: with one thread the kernel answers at once; later it waits for all CPUs, some
+        // 10 ms each.
+        corecast_wire::fence_kind();
+        corecast_wire::shared_fence_kind();
         // SAFETY: a function of this library, which is never unloaded.
         unsafe { libc::atexit(at_end) };
     }

@@ -6,6 +6,7 @@
 //! depends on it: operations that would give other bits are not raced, and run on the team.
 
 use crate::process;
+use corecast::debug::{Level, say};
 use std::time::{Duration, Instant};
 
 /// Operations that are raced by themselves.
@@ -29,7 +30,23 @@ pub(crate) enum Kind {
     ReduceScatter,
 }
 
-const KINDS: usize = Kind::ReduceScatter as usize + 1;
+const KINDS: [Kind; 15] = [
+    Kind::Barrier,
+    Kind::Broadcast,
+    Kind::Gather,
+    Kind::Scatter,
+    Kind::Allgather,
+    Kind::Alltoall,
+    Kind::Gatherv,
+    Kind::Scatterv,
+    Kind::Allgatherv,
+    Kind::Alltoallv,
+    Kind::Reduce,
+    Kind::Allreduce,
+    Kind::Scan,
+    Kind::Exscan,
+    Kind::ReduceScatter,
+];
 /// One for each power of two.
 const CLASSES: usize = 48;
 
@@ -38,6 +55,13 @@ const BLOCK: u32 = 5;
 /// Calls in one block from this length on, where each takes as long as many short ones.
 const LONG: usize = 256 << 10;
 const LONG_BLOCK: u32 = 3;
+
+/// Bytes that pass through the team's bounce buffers before a race begins, in at most so many calls: new memory costs time when
+/// it is touched first, several times as much as a copy.
+const WARM_BYTES: usize = 2 << 20;
+const WARM_CALLS: usize = 64;
+/// Shorter data need no bounce buffers.
+const WARM_FROM: usize = 4 << 10;
 
 /// After so many pairs of blocks the ranks compare, and decide if the one takes so many times as long as the other.
 const LOOKS: [(usize, f64); 3] = [(2, 2.0), (4, 1.3), (7, 1.0)];
@@ -58,6 +82,8 @@ enum Choice {
 /// A race that is not decided.
 #[derive(Debug, Default)]
 struct Racing {
+    /// Calls that are still to come before it begins.
+    warm: usize,
     /// Calls so far.
     calls: u32,
     block: u32,
@@ -71,6 +97,8 @@ struct Racing {
 #[derive(Debug)]
 pub(crate) struct Races {
     choices: Vec<Choice>,
+    /// Whether this rank says what was found.
+    tells: bool,
 }
 
 /// What a call does.
@@ -97,12 +125,23 @@ impl Entry {
         let class = (usize::BITS - bytes.leading_zeros()) as usize;
         Self(kind as usize * CLASSES + class.min(CLASSES - 1))
     }
+
+    fn told(self, team: f64, library: f64) -> String {
+        let (kind, class) = (KINDS[self.0 / CLASSES], self.0 % CLASSES);
+        let upto = (1_usize << class) - 1;
+        let [team, library] = [team, library].map(|seconds| seconds * 1e6);
+        format!(
+            "MPI: {kind:?} of up to {upto} B: {team:.2} µs on the team, {library:.2} µs by the library"
+        )
+    }
 }
 
 impl Races {
-    pub(crate) fn new() -> Self {
-        let choices = (0..KINDS * CLASSES).map(|_| Choice::default()).collect();
-        Self { choices }
+    pub(crate) fn new(tells: bool) -> Self {
+        let choices = (0..KINDS.len() * CLASSES)
+            .map(|_| Choice::default())
+            .collect();
+        Self { choices, tells }
     }
 
     /// Who runs the next call; `greatest` finds the greatest of each number of all ranks.
@@ -134,7 +173,12 @@ impl Races {
                 return Turn::Team;
             }
             let block = if bytes < LONG { BLOCK } else { LONG_BLOCK };
+            let warm = match bytes {
+                _ if bytes < WARM_FROM => 0,
+                _ => (WARM_BYTES / bytes).min(WARM_CALLS),
+            };
             *choice = Choice::Racing(Box::new(Racing {
+                warm,
                 block,
                 ..Racing::default()
             }));
@@ -142,6 +186,10 @@ impl Races {
         let Choice::Racing(racing) = choice else {
             return Turn::Team;
         };
+        if racing.warm > 0 {
+            racing.warm -= 1;
+            return Turn::Team;
+        }
         if let Some(limit) = racing.look() {
             // A failure of the team is told by the operation itself.
             let Some([team, library]) = greatest(racing.medians()) else {
@@ -149,6 +197,9 @@ impl Races {
             };
             let decided = limit == LOOKS[LOOKS.len() - 1].1;
             if decided || team > limit * library || library > limit * team {
+                if self.tells {
+                    say(Level::Trace, || entry.told(team, library));
+                }
                 let (next, turn) = match library < CLEARLY * team {
                     true => (Choice::Library, Turn::Library),
                     false => (Choice::Team, Turn::Team),
@@ -218,7 +269,7 @@ mod tests {
     /// Runs a race between contestants of these times, of which every rank sees the same; who wins, and after how many calls.
     fn race(team: f64, library: f64, bytes: usize) -> (Turn, u32) {
         let block = if bytes < LONG { BLOCK } else { LONG_BLOCK };
-        let mut races = Races::new();
+        let mut races = Races::new(false);
         let entry = Entry::of(Kind::Reduce, bytes);
         races.choices[entry.0] = Choice::Racing(Box::new(Racing {
             block,
@@ -270,6 +321,9 @@ mod tests {
         assert_ne!(of(0), of(1));
         assert_eq!(of(usize::MAX), Entry::of(Kind::Gather, 1 << 60));
         assert_ne!(of(8), Entry::of(Kind::Gatherv, 8));
-        assert!(Entry::of(Kind::ReduceScatter, usize::MAX).0 < KINDS * CLASSES);
+        assert!(Entry::of(Kind::ReduceScatter, usize::MAX).0 < KINDS.len() * CLASSES);
+        for (number, kind) in KINDS.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+        }
     }
 }

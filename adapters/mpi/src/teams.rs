@@ -140,7 +140,7 @@ pub(crate) fn agree(
         members,
         seat: Exclusive::new(Seat {
             member,
-            races: Races::new(),
+            races: Races::new(rank == 0),
         }),
         team,
     });

@@ -83,15 +83,20 @@ static double median(double *values, int n) {
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/* Calls in a batch. There are several in each, as the first one waits for ranks that the barrier has let go late. */
+static int many(const functions *f, int operation, int bytes, double batch_ns) {
+    double calls = batch_ns / batch(f, operation, bytes, 10);
+    return calls < 10 ? 10 : calls > 100000 ? 100000 : (int)calls;
+}
+
 static void race(int operation, int bytes, int pairs, double batch_ns) {
     double usuals[100], owns[100], ratios[100];
     for (int i = 0; i < all; i++) counts[i] = bytes, places[i] = i * bytes;
     for (int i = 0; i < 40; i++) call(&usual, operation, bytes, i % all), call(&own, operation, bytes, i % all);
-    double once = (batch(&usual, operation, bytes, 2) + batch(&own, operation, bytes, 2)) / 2;
-    int calls = batch_ns / once < 2 ? 2 : batch_ns / once > 100000 ? 100000 : (int)(batch_ns / once);
+    int calls = many(&usual, operation, bytes, batch_ns), owns_calls = many(&own, operation, bytes, batch_ns);
     for (int i = 0; i < pairs; i++) {
         usuals[i] = batch(&usual, operation, bytes, calls);
-        owns[i] = batch(&own, operation, bytes, calls);
+        owns[i] = batch(&own, operation, bytes, owns_calls);
         ratios[i] = usuals[i] / owns[i];
     }
     double ratio = median(ratios, pairs);
