@@ -13,7 +13,6 @@ use corecast::{Failure, Member};
 use corecast_network::{Handle, Library};
 use corecast_wire::exclusive::Unusable;
 use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// A call, with what all collectives need.
@@ -56,11 +55,11 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
             races: &mut seat.races,
             timed: None,
         };
-        // A panic must not leave a function of C.
-        let ran = catch_unwind(AssertUnwindSafe(|| body(&mut call)));
+        // A panic ends the process, as it cannot leave a function of C.
+        let ran = body(&mut call);
         let timed = call.timed;
         match ran {
-            Ok(Some(ran)) => {
+            Some(ran) => {
                 if let Some((entry, began)) = timed {
                     seat.races.note(entry, began);
                 }
@@ -69,10 +68,9 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
                     Err(failure) => failed(library, comm, &failure),
                 })
             }
-            Ok(None) => timed.map_or(Taken::Library, |(entry, _)| {
+            None => timed.map_or(Taken::Library, |(entry, _)| {
                 Taken::LibraryTimed(comm, entry)
             }),
-            Err(_) => Taken::Done(raise(library, comm, library.dialect().other_error())),
         }
     });
     ran.unwrap_or(Taken::Library)
