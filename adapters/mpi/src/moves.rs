@@ -6,7 +6,7 @@
 
 use crate::buffers::{Bytes, Elements};
 use crate::call::{Call, Taken, count, run};
-use crate::parts::{Counts, Layout};
+use crate::parts::{Counts, Layout, total};
 use crate::race::Kind;
 use corecast_network::Handle;
 use std::ffi::{c_int, c_void};
@@ -294,6 +294,9 @@ pub(crate) unsafe fn gatherv<C: Counts>(
             return Some(call.member.gatherv(root, &unsafe { block.read() }, None));
         }
         let elements = call.elements(received.2)?;
+        if !call.is_ours(Kind::Gatherv, 0) {
+            return None;
+        }
         // SAFETY: MPI's contract: there are numbers for each rank.
         let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
         let in_place = call.is_in_place(sent.0);
@@ -301,9 +304,6 @@ pub(crate) unsafe fn gatherv<C: Counts>(
             true => None,
             false => Some(call.sent(sent)?),
         };
-        if !call.is_ours(Kind::Gatherv, 0) {
-            return None;
-        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = match own {
@@ -345,15 +345,15 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             }
         }
         let elements = call.elements(sent.2)?;
+        if !call.is_ours(Kind::Scatterv, 0) {
+            return None;
+        }
         // SAFETY: MPI's contract: there are numbers for each rank.
         let layout = unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?;
         let into = match call.is_in_place(received.0) {
             true => None,
             false => Some(call.received(received)?),
         };
-        if !call.is_ours(Kind::Scatterv, 0) {
-            return None;
-        }
         // SAFETY: MPI's contract.
         unsafe {
             let mut bytes = match &into {
@@ -385,14 +385,16 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
     run(comm, |call| {
         let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
+        let total = unsafe { total(received.1, call.size) }?;
+        if !call.is_ours(Kind::Allgatherv, elements.bytes(total) / call.size) {
+            return None;
+        }
+        // SAFETY: as above.
         let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
         let own = match call.is_in_place(sent.0) {
             true => None,
             false => Some(call.sent(sent)?),
         };
-        if !call.is_ours(Kind::Allgatherv, layout.total() / call.size) {
-            return None;
-        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = match own {
@@ -420,6 +422,9 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
 ) -> Taken {
     run(comm, |call| {
         let elements = call.elements(received.2)?;
+        if !call.is_ours(Kind::Alltoallv, 0) {
+            return None;
+        }
         // SAFETY: MPI's contract: there are numbers for each rank.
         let into = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
         let in_place = call.is_in_place(sent.0);
@@ -431,9 +436,6 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
                 Some(unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?)
             }
         };
-        if !call.is_ours(Kind::Alltoallv, 0) {
-            return None;
-        }
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let give = match &from {

@@ -50,6 +50,22 @@ impl Counts for Long {
     }
 }
 
+/// The elements of all parts of `size` ranks; `None` if a number is none, or an array is missing.
+///
+/// # Safety
+///
+/// Arrays that are not missing have a number for each rank.
+pub(crate) unsafe fn total(parts: impl Counts, size: usize) -> Option<usize> {
+    if parts.is_null() {
+        return None;
+    }
+    (0..size).try_fold(0_usize, |total, rank| {
+        // SAFETY: the caller's promise.
+        let (count, _) = unsafe { parts.part(rank) };
+        total.checked_add(usize::try_from(count).ok()?)
+    })
+}
+
 /// Where the parts lie in the program's memory.
 pub(crate) struct Layout {
     elements: Elements<'static>,
@@ -115,11 +131,6 @@ impl Layout {
             counts,
             displacements,
         })
-    }
-
-    /// Bytes of all parts.
-    pub(crate) fn total(&self) -> usize {
-        self.elements.bytes(self.counts.iter().sum())
     }
 
     /// Bytes of a rank's part.

@@ -83,10 +83,17 @@ static double median(double *values, int n) {
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Calls in a batch. There are several in each, as the first one waits for ranks that the barrier has let go late. */
+/* Calls in a batch: four times as many until that takes at least twice as long, since the first calls wait for ranks that the
+   barrier has let go late. */
 static int many(const functions *f, int operation, int bytes, double batch_ns) {
-    double calls = batch_ns / batch(f, operation, bytes, 10);
-    return calls < 10 ? 10 : calls > 100000 ? 100000 : (int)calls;
+    int calls = 8;
+    double took = calls * batch(f, operation, bytes, calls);
+    while (calls < 20000) {
+        double next = 4 * calls * batch(f, operation, bytes, 4 * calls);
+        if (next > 2 * took && next > batch_ns) break;
+        calls *= 4, took = next;
+    }
+    return calls;
 }
 
 static void race(int operation, int bytes, int pairs, double batch_ns) {
