@@ -5,7 +5,7 @@ use crate::communicators;
 use crate::operators::{self, Operator};
 use crate::process;
 use crate::race::{Entry, Kind, Races, Turn};
-use crate::teams::Seat;
+use crate::teams::{self, Seat, Shared};
 use crate::types;
 use corecast::debug::{Level, say};
 use corecast::operator::Max;
@@ -44,7 +44,7 @@ pub(crate) enum Taken {
 /// for arguments that the library refuses, and for what all ranks leave to it.
 #[inline]
 pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) -> Taken {
-    let ran = seated(raw, |seat, library, rank, size| {
+    let ran = seated(raw, |shared, seat, library, rank, size| {
         let comm = library.handle(raw);
         let mut call = Call {
             member: &mut seat.member,
@@ -65,7 +65,10 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
                 }
                 Taken::Done(match ran {
                     Ok(()) => 0,
-                    Err(failure) => failed(library, comm, &failure),
+                    Err(failure) => {
+                        teams::forget(shared);
+                        failed(library, comm, &failure)
+                    }
                 })
             }
             None => timed.map_or(Taken::Library, |(entry, _)| {
@@ -79,14 +82,14 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
 /// Notes how long a call of the library's took that is part of a race.
 #[cold]
 pub(crate) fn note(comm: Handle, entry: Entry, began: Instant) {
-    seated(comm, |seat, _, _, _| seat.races.note(entry, began));
+    seated(comm, |_, seat, _, _, _| seat.races.note(entry, began));
 }
 
 /// Runs `body` with what this rank has of the communicator's team; `None` if the call is the library's.
 #[inline]
 fn seated<R>(
     raw: Handle,
-    body: impl FnOnce(&mut Seat, &'static Library, usize, usize) -> R,
+    body: impl FnOnce(&Shared, &mut Seat, &'static Library, usize, usize) -> R,
 ) -> Option<R> {
     if !process::is_on() {
         return None;
@@ -96,7 +99,7 @@ fn seated<R>(
     communicator.with(library, |shared, rank, size| {
         // SAFETY: MPI allows one collective at a time on a communicator, and `Shared` says why one on several of them.
         let ran: Result<R, Unusable> = unsafe {
-            let on_seat = |seat: &mut Seat| Ok(body(seat, library, rank, size));
+            let on_seat = |seat: &mut Seat| Ok(body(shared, seat, library, rank, size));
             shared.seat.with(|why| why, on_seat)
         };
         ran.ok()

@@ -94,6 +94,12 @@ fn kept() -> MutexGuard<'static, Vec<Arc<Shared>>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Makes no further communicator share a team that has failed. Those that have it hear of the failure in their next call.
+#[cold]
+pub(crate) fn forget(failed: &Shared) {
+    kept().retain(|shared| shared.id != failed.id);
+}
+
 /// Leaves all teams.
 pub(crate) fn leave_all() {
     let all = std::mem::take(&mut *kept());

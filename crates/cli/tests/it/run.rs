@@ -175,14 +175,16 @@ fn what_the_user_has_set_stays() {
         ]
     };
     let [preload, places, _] = run("SOMETHING", "1", &[]);
-    assert!(preload.unwrap().ends_with("libcorecast_openmp.so"));
+    let preload = preload.unwrap();
+    let libraries: Vec<&str> = preload.split(':').collect();
+    assert!(
+        libraries[0].ends_with("/libcorecast_openmp.so"),
+        "{preload}"
+    );
+    assert!(libraries[1].ends_with("/libcorecast_mpi.so"), "{preload}");
     assert_eq!(places, None);
     let [preload, ..] = run("LD_PRELOAD", "libm.so.6", &[]);
-    assert!(
-        preload
-            .unwrap()
-            .ends_with("libcorecast_openmp.so:libm.so.6")
-    );
+    assert!(preload.unwrap().ends_with("/libcorecast_mpi.so:libm.so.6"));
     let [preload, ..] = run("CORECAST_DISABLE", "1", &[]);
     assert_eq!(preload, None);
     let [_, places, bind] = run("OMP_NUM_THREADS", "1", &["--pin"]);
@@ -193,6 +195,56 @@ fn what_the_user_has_set_stays() {
     );
     let [_, places, bind] = run("OMP_PLACES", "{0}", &["--pin"]);
     assert_eq!((places.as_deref(), bind), (Some("{0}"), None));
+}
+
+/// Nothing is loaded before `mpirun`, which is told in its own way what to load before the program.
+#[test]
+fn launchers_are_told_what_to_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let launcher = folder.path().join("mpirun.tested");
+    let run = |version: &str, off: &str| {
+        let script = format!(
+            "#!/bin/sh\ncase $1 in\n--version) echo '{version}' ;;\n*) echo \"$LD_PRELOAD|$*\" ;;\nesac\n"
+        );
+        // Another process writes it: a child that another test forks meanwhile must not have it open for writing.
+        let written = Command::new("sh")
+            .args(["-c", "printf '%s' \"$1\" > \"$0\" && chmod 755 \"$0\""])
+            .arg(&launcher)
+            .arg(script)
+            .status();
+        assert!(written.unwrap().success());
+        let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
+            .args(["run", "--"])
+            .arg(&launcher)
+            .args(["-n", "2", "program"])
+            .env_remove("LD_PRELOAD")
+            .env("CORECAST_DISABLE", off)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        (String::from_utf8(output.stdout).unwrap(), errors)
+    };
+    let (said, _) = run("mpirun (Open MPI) 4.1.4", "");
+    assert!(said.starts_with("|-x LD_PRELOAD=/"), "{said}");
+    assert!(
+        said.contains("/libcorecast_mpi.so -x CORECAST_DISABLE"),
+        "{said}"
+    );
+    assert!(said.ends_with(" -n 2 program\n"), "{said}");
+    let (said, _) = run("HYDRA build details:", "");
+    assert!(said.starts_with("|-genv LD_PRELOAD /"), "{said}");
+    assert!(
+        said.ends_with("/libcorecast_mpi.so -n 2 program\n"),
+        "{said}"
+    );
+    let (said, errors) = run("a batch system", "");
+    assert_eq!(said, "|-n 2 program\n");
+    assert!(
+        errors.contains("LD_PRELOAD=/") && errors.contains("libcorecast_mpi.so"),
+        "{errors}"
+    );
+    let (said, _) = run("HYDRA build details:", "1");
+    assert_eq!(said, "|-n 2 program\n");
 }
 
 /// Waits are reported for the line of their barrier. One thread comes to the first barrier of a round only after it
