@@ -151,6 +151,8 @@ fn ask(library: &Library, handle: Handle) -> Option<(bool, usize, usize)> {
     };
     let (rank, size) = (usize::try_from(rank).ok()?, usize::try_from(size).ok()?);
     let can = inter == 0 && size > 1 && size <= corecast::process::RANKS_MAX;
+    // Others may not have loaded this library.
+    let can = can && library.is_within_world(handle, size);
     (ended == 0).then_some((can, rank, size))
 }
 

@@ -177,6 +177,22 @@ fn threads_call_on_communicators_of_their_own() {
     all_right("threads.c", &[], &[(2, &[]), (3, &[])]);
 }
 
+/// MPICH of Debian 12 starts no further programs, so this is with Open MPI.
+#[test]
+fn processes_that_were_spawned_are_left_to_the_library() {
+    let [mpi, _] = LIBRARIES;
+    let Some(program) = mpi.compile("mpicc", "spawn.c", &[]) else {
+        return;
+    };
+    let text = said(&mpi.run_under(2, &[], &program, &[program.to_str().unwrap()]));
+    assert!(text.contains("all right"), "{text}");
+    assert!(
+        text.contains("corecast: MPI: collectives of 2 ranks on "),
+        "{text}"
+    );
+    assert!(!text.contains("collectives of 4 ranks"), "{text}");
+}
+
 #[test]
 fn errors_are_the_librarys() {
     all_right("errors.c", &[], &[(2, &[])]);

@@ -60,6 +60,11 @@ functions! {
     comm_rank: c"PMPI_Comm_rank"(Handle, *mut c_int);
     comm_size: c"PMPI_Comm_size"(Handle, *mut c_int);
     comm_test_inter: c"PMPI_Comm_test_inter"(Handle, *mut c_int);
+    comm_group: c"PMPI_Comm_group"(Handle, *mut Handle);
+    group_translate_ranks: c"PMPI_Group_translate_ranks"(
+        Handle, c_int, Ints, Handle, *mut c_int
+    );
+    group_free: c"PMPI_Group_free"(*mut Handle);
     comm_dup: c"PMPI_Comm_dup"(Handle, *mut Handle);
     comm_free: c"PMPI_Comm_free"(*mut Handle);
     comm_create_keyval: c"PMPI_Comm_create_keyval"(

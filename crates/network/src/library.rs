@@ -143,6 +143,28 @@ impl Library {
         begun != 0 && ended == 0
     }
 
+    /// Whether all of the first `size` ranks of a communicator are processes that started together with this one. Processes that
+    /// were spawned, or connected to, are in no such communicator. The library must be [running](Self::is_running).
+    pub fn is_within_world(&self, communicator: Handle, size: usize) -> bool {
+        let (mut own, mut world): (Handle, Handle) = (0, 0);
+        let ranks: Vec<c_int> = (0..size as c_int).collect();
+        let mut found = vec![-1; size];
+        // SAFETY: places for handles and numbers, as many as there are ranks.
+        unsafe {
+            let ended = (self.functions.comm_group)(communicator, &mut own)
+                | (self.functions.comm_group)(self.world, &mut world);
+            if ended != 0 {
+                return false;
+            }
+            let (count, into) = (size as c_int, found.as_mut_ptr());
+            (self.functions.group_translate_ranks)(own, count, ranks.as_ptr(), world, into);
+            (self.functions.group_free)(&mut own);
+            (self.functions.group_free)(&mut world);
+        }
+        // All dialects say by a number below 0 that a rank is not there.
+        found.iter().all(|&rank| rank >= 0)
+    }
+
     /// Whether several threads may call at a time. The library must be [running](Self::is_running).
     pub fn is_multithreaded(&self) -> bool {
         let mut level: c_int = 0;
