@@ -5,7 +5,7 @@ use crate::communicators;
 use crate::operators::{self, Operator};
 use crate::process;
 use crate::race::{Entry, Kind, Races, Turn};
-use crate::teams::{self, Seat, Shared};
+use crate::teams::{self, Membership, Shared};
 use crate::types;
 use corecast::debug::{Level, say};
 use corecast::operator::Max;
@@ -44,15 +44,15 @@ pub(crate) enum Taken {
 /// for arguments that the library refuses, and for what all ranks leave to it.
 #[inline]
 pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) -> Taken {
-    let ran = seated(raw, |shared, seat, library, rank, size| {
+    let ran = with_membership(raw, |shared, membership, library, rank, size| {
         let comm = library.handle(raw);
         let mut call = Call {
-            member: &mut seat.member,
+            member: &mut membership.member,
             rank,
             size,
             library,
             comm,
-            races: &mut seat.races,
+            races: &mut membership.races,
             timed: None,
         };
         // A panic ends the process, as it cannot leave a function of C.
@@ -61,7 +61,7 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
         match ran {
             Some(ran) => {
                 if let Some((entry, began)) = timed {
-                    seat.races.note(entry, began);
+                    membership.races.note(entry, began);
                 }
                 Taken::Done(match ran {
                     Ok(()) => 0,
@@ -82,14 +82,16 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
 /// Notes how long a call of the library's took that is part of a race.
 #[cold]
 pub(crate) fn note(comm: Handle, entry: Entry, began: Instant) {
-    seated(comm, |_, seat, _, _, _| seat.races.note(entry, began));
+    with_membership(comm, |_, membership, _, _, _| {
+        membership.races.note(entry, began)
+    });
 }
 
 /// Runs `body` with what this rank has of the communicator's team; `None` if the call is the library's.
 #[inline]
-fn seated<R>(
+fn with_membership<R>(
     raw: Handle,
-    body: impl FnOnce(&Shared, &mut Seat, &'static Library, usize, usize) -> R,
+    body: impl FnOnce(&Shared, &mut Membership, &'static Library, usize, usize) -> R,
 ) -> Option<R> {
     if !process::is_on() {
         return None;
@@ -99,8 +101,9 @@ fn seated<R>(
     communicator.with(library, |shared, rank, size| {
         // SAFETY: MPI allows one collective at a time on a communicator, and `Shared` says why one on several of them.
         let ran: Result<R, Unusable> = unsafe {
-            let on_seat = |seat: &mut Seat| Ok(body(shared, seat, library, rank, size));
-            shared.seat.with(|why| why, on_seat)
+            let on_membership =
+                |membership: &mut Membership| Ok(body(shared, membership, library, rank, size));
+            shared.membership.with(|why| why, on_membership)
         };
         ran.ok()
     })

@@ -30,7 +30,7 @@ const NEW: u64 = 0;
 const REFUSED: u64 = u64::MAX;
 
 /// What one rank needs of its team.
-pub(crate) struct Seat {
+pub(crate) struct Membership {
     pub(crate) member: Member,
     pub(crate) races: Races,
 }
@@ -41,12 +41,12 @@ pub(crate) struct Shared {
     id: u64,
     /// Its members, in the order of ranks.
     members: Vec<[u64; 2]>,
-    pub(crate) seat: Exclusive<Seat>,
+    pub(crate) membership: Exclusive<Membership>,
     /// It outlives the member.
     team: Team,
 }
 
-// SAFETY: `seat` is used by one thread at a time: MPI lets no two threads call collectives on one communicator at the same
+// SAFETY: `membership` is used by one thread at a time: MPI lets no two threads call collectives on one communicator at the same
 // time, and a team is shared by communicators only where the program has no two threads that call.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
@@ -144,7 +144,7 @@ pub(crate) fn agree(
     let shared = Arc::new(Shared {
         id: number(&cards[0]),
         members,
-        seat: Exclusive::new(Seat {
+        membership: Exclusive::new(Membership {
             member,
             races: Races::new(rank == 0),
         }),

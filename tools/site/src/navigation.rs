@@ -16,6 +16,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "docs/commands.md",
             "docs/c.md",
             "docs/openmp.md",
+            "docs/mpi.md",
             "docs/waits.md",
             "docs/environment.md",
             "docs/doctor.md",
