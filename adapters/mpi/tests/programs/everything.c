@@ -31,7 +31,7 @@ static int given(int rank, int at, int round) { return (rank * 7919 + at * 31 + 
 typedef struct { int a; int gap; int b; } gapped;
 static MPI_Datatype three, strided;
 
-/* left + (right << 1) + 1 on pairs, which does not commute but is associative: matrices of 2 x 2 over 2^32. */
+/* It does not commute but is associative: the product of matrices of 2 x 2, of numbers up to 2^32. */
 typedef struct { unsigned m[4]; } matrix;
 static void multiply(void *in, void *inout, int *n, MPI_Datatype *type) {
     matrix *a = in, *b = inout;
@@ -43,7 +43,8 @@ static void multiply(void *in, void *inout, int *n, MPI_Datatype *type) {
     (void)type;
 }
 static matrix given_matrix(int rank, int at) {
-    matrix m = {{rank + 1, at + 2, 3, rank + at}};
+    /* No two ranks' commute. */
+    matrix m = {{rank + 1, at + 2, 3 * rank + 1, rank * rank + at}};
     return m;
 }
 
