@@ -22,6 +22,8 @@
 //! A file may also have `messages`, the costs of messages that come alone and of calls, see
 //! [`crate::messages`], and `deep`, the results of a measurement in depth, see [`crate::deep`].
 //!
+//! The file of several hosts has `cluster`, which says where one ends and the next one begins, see [`crate::cluster`].
+//!
 //! A file without `schema` is read as the format of Smelt's public machine database, see
 //! [`database`].
 

@@ -9,6 +9,7 @@
 //! | [`messages`] | what messages cost that come alone, and calls: what a simulated machine needs |
 //! | [`deep`] | what a measurement in depth found: latencies by state and level, CLa's parameters |
 //! | [`classes`] | costs by proximity, for machines whose pairs were not measured |
+//! | [`cluster`] | hosts that a network joins, and the costs of messages between them |
 //! | [`mod@file`] | the machine file, and the reader of the public machine database's format |
 //! | [`mod@synthetic`] | machines made up from a line of text |
 //! | [`mod@builtin`] | machines whose costs the literature gives |
@@ -21,6 +22,7 @@
 mod basis;
 pub mod builtin;
 pub mod classes;
+pub mod cluster;
 pub mod collective;
 pub mod deep;
 pub mod file;
@@ -37,6 +39,7 @@ pub mod words;
 pub use basis::CostBasis;
 pub use builtin::{builtin, builtin_names, default_costs_for};
 pub use classes::ClassCosts;
+pub use cluster::Cluster;
 pub use collective::{Collective, Rank, UnknownCollective};
 pub use deep::Deep;
 pub use file::{FileError, MachineFile, Measured};

@@ -72,6 +72,15 @@ pub struct CostModel {
     numa: Vec<u32>,
     /// The costs of shared lines, where known.
     lines: Option<Lines>,
+    /// The host of each thread, and whether its NUMA node owns a network card, on a machine of several hosts.
+    hosts: Option<Hosts>,
+}
+
+/// The hosts of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Hosts {
+    of: Vec<u32>,
+    cards: Vec<bool>,
 }
 
 impl CostModel {
@@ -114,6 +123,7 @@ impl CostModel {
             receive,
             numa,
             lines: None,
+            hosts: None,
         })
     }
 
@@ -171,6 +181,18 @@ impl CostModel {
         self.numa[i] == self.numa[j]
     }
 
+    /// The host of each thread, by its number in the machine's list; `None` on a machine of one host.
+    #[must_use]
+    pub fn hosts(&self) -> Option<&[u32]> {
+        self.hosts.as_ref().map(|hosts| &hosts.of[..])
+    }
+
+    /// Whether the NUMA node of a thread owns a network card of its host; `false` on a machine of one host.
+    #[must_use]
+    pub fn has_card(&self, i: usize) -> bool {
+        self.hosts.as_ref().is_some_and(|hosts| hosts.cards[i])
+    }
+
     /// All send costs.
     #[must_use]
     pub fn send_matrix(&self) -> &Matrix {
@@ -220,6 +242,10 @@ impl CostModel {
             receive: pick(&self.receive),
             numa: positions.iter().map(|&p| self.numa[p]).collect(),
             lines: self.lines.as_ref().map(|lines| lines.subset(positions)),
+            hosts: self.hosts.as_ref().map(|hosts| Hosts {
+                of: positions.iter().map(|&p| hosts.of[p]).collect(),
+                cards: positions.iter().map(|&p| hosts.cards[p]).collect(),
+            }),
         })
     }
 
@@ -261,6 +287,7 @@ impl CostModel {
             receive: self.send.transposed(go_on)?,
             numa: self.numa.clone(),
             lines: self.lines.clone(),
+            hosts: self.hosts.clone(),
         })
     }
 }

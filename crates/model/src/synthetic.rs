@@ -13,10 +13,22 @@
 //! Costs of lines that several threads share ([`LineCosts`]) are read from `write=70` and
 //! `transfer=2,35,94`, which belong together, and from `base=`, `slope=` and `invalidate=`, lists
 //! by class too, which may be left out and are then those of `transfer`, 0 and 0.
+//!
+//! `cluster:8` or `hosts: a b c` in front makes a machine of several equal hosts, see [`crate::cluster`]:
+//!
+//! ```text
+//! cluster:8 package:2 core:6
+//! hosts: a b c package:2 core:6  cards=0,1  L=1500 o=500 g=0 G=0.1
+//! ```
+//!
+//! `cards` are the NUMA nodes of a host that own its network cards, the first one by default. L, o, g and G are the
+//! costs of the network in the LogGP model, in nanoseconds, where those of
+//! [`Network::ASSUMED`](crate::cluster::Network::ASSUMED) do not hold.
 
 use crate::builtin::default_class_costs;
 use crate::classes::ClassCosts;
-use crate::file::MachineFile;
+use crate::cluster::Network;
+use crate::file::{FileError, MachineFile};
 use crate::lines::LineCosts;
 use crate::pairwise::{CostError, Unit};
 
@@ -36,16 +48,19 @@ pub enum SyntheticError {
     Empty,
     /// A word is neither a level nor a list of costs.
     #[error(
-        "{word:?} is not understood: write levels as package:N numa:N core:N pu:N, \
+        "{word:?} is not understood: write levels as cluster:N package:N numa:N core:N pu:N, \
          costs as send=A,B,C receive=A,B,C, costs of shared lines as write=A transfer=A,B,C \
-         base=A,B,C slope=A,B,C invalidate=A,B,C, and unit=ns or unit=cycles"
+         base=A,B,C slope=A,B,C invalidate=A,B,C, unit=ns or unit=cycles, and the network of a \
+         cluster as L=A o=A g=A G=A cards=A,B"
     )]
     Word {
         /// The word.
         word: String,
     },
     /// A level comes too late, or twice.
-    #[error("{word:?} is out of order: each level once, in the order package, numa, core, pu")]
+    #[error(
+        "{word:?} is out of order: each level once, in the order cluster or hosts, package, numa, core, pu"
+    )]
     Order {
         /// The word.
         word: String,
@@ -91,6 +106,23 @@ pub enum SyntheticError {
         /// The whole text.
         spec: String,
     },
+    /// Words about a network are given without hosts.
+    #[error("{spec:?} has {word:?} but no hosts: begin with cluster:N or hosts: and their names")]
+    NoHosts {
+        /// The whole text.
+        spec: String,
+        /// The word.
+        word: String,
+    },
+    /// A list of hosts has no name.
+    #[error("{spec:?} lists no hosts: write their names behind hosts:, such as hosts: a b c")]
+    NoNames {
+        /// The whole text.
+        spec: String,
+    },
+    /// The hosts make no cluster.
+    #[error(transparent)]
+    Hosts(FileError),
     /// The costs were refused as a whole.
     #[error(transparent)]
     Model(#[from] CostError),
@@ -141,6 +173,106 @@ impl GivenLines {
     }
 }
 
+/// The hosts of a text, and the words about their network.
+#[derive(Default)]
+struct GivenHosts<'a> {
+    names: Vec<String>,
+    cards: Option<Vec<u32>>,
+    /// L, o, g and G, as far as they are given.
+    network: [Option<f64>; 4],
+    /// The first word about the network.
+    word: Option<&'a str>,
+}
+
+/// The costs of a network, in the order of [`GivenHosts::network`].
+const NETWORK: [&str; 4] = ["L", "o", "g", "G"];
+
+impl<'a> GivenHosts<'a> {
+    /// Reads the hosts at the beginning of `spec`, and returns what follows them.
+    fn read(spec: &'a str) -> Result<(Self, Vec<&'a str>), SyntheticError> {
+        let mut words = spec.split_whitespace().peekable();
+        let mut given = Self::default();
+        if let Some(list) = words.next_if(|word| word.starts_with("hosts:")) {
+            let first = list.strip_prefix("hosts:").filter(|name| !name.is_empty());
+            given.names.extend(first.map(str::to_owned));
+            while let Some(name) = words.next_if(|word| !word.contains([':', '='])) {
+                given.names.push(name.to_owned());
+            }
+            if given.names.is_empty() {
+                let spec = spec.to_owned();
+                return Err(SyntheticError::NoNames { spec });
+            }
+        } else if let Some(word) = words.next_if(|word| word.starts_with("cluster:")) {
+            let hosts = count(word, &word["cluster:".len()..])?;
+            given.names = (0..hosts).map(|host| format!("host{host}")).collect();
+        }
+        Ok((given, words.collect()))
+    }
+
+    /// Takes a word if it is about the network, and was not given before.
+    fn take(&mut self, word: &'a str) -> Option<Result<(), SyntheticError>> {
+        let (key, value) = word.split_once('=')?;
+        let taken = match NETWORK.iter().position(|&name| name == key) {
+            Some(at) if self.network[at].is_none() && !value.contains(',') => costs(word, value)
+                .map(|list| {
+                    self.network[at] = Some(list[0]);
+                }),
+            None if key == "cards" && self.cards.is_none() => {
+                let cards: Result<Vec<u32>, _> = value.split(',').map(str::parse).collect();
+                let bad = |_| SyntheticError::Word {
+                    word: word.to_owned(),
+                };
+                cards.map_err(bad).map(|cards| self.cards = Some(cards))
+            }
+            _ => return None,
+        };
+        self.word = self.word.or(Some(word));
+        Some(taken)
+    }
+
+    /// The machine of all hosts, each of which is `host`.
+    fn finish(self, spec: &str, host: MachineFile) -> Result<MachineFile, SyntheticError> {
+        if self.names.is_empty() {
+            return match self.word {
+                None => Ok(host),
+                Some(word) => Err(SyntheticError::NoHosts {
+                    spec: spec.to_owned(),
+                    word: word.to_owned(),
+                }),
+            };
+        }
+        let assumed = Network::ASSUMED;
+        let [latency, overhead, gap, byte] = self.network;
+        let network = Network {
+            latency_ns: latency.unwrap_or(assumed.latency_ns),
+            overhead_ns: overhead.unwrap_or(assumed.overhead_ns),
+            gap_ns: gap.unwrap_or(assumed.gap_ns),
+            byte_ns: byte.unwrap_or(assumed.byte_ns),
+        };
+        let threads = self.names.len() as u64 * host.threads().len() as u64;
+        if threads > THREADS_MAX {
+            return Err(SyntheticError::TooLarge {
+                spec: spec.to_owned(),
+                threads,
+            });
+        }
+        let cards = self.cards.unwrap_or_else(|| vec![0]);
+        let hosts = self.names.into_iter();
+        let hosts = hosts.map(|name| (name, host.clone(), cards.clone()));
+        MachineFile::of_hosts(spec, hosts.collect(), network).map_err(SyntheticError::Hosts)
+    }
+}
+
+/// The count of a word.
+fn count(word: &str, value: &str) -> Result<u32, SyntheticError> {
+    let count = value.parse().ok();
+    count
+        .filter(|&count| (1..=THREADS_MAX as u32).contains(&count))
+        .ok_or_else(|| SyntheticError::Count {
+            word: word.to_owned(),
+        })
+}
+
 /// Makes the machine that a line of text describes.
 ///
 /// # Errors
@@ -165,7 +297,12 @@ pub fn synthetic(spec: &str) -> Result<MachineFile, SyntheticError> {
     let (mut send, mut receive, mut unit) = (None, None, None);
     let mut lines = GivenLines::default();
 
-    for word in spec.split_whitespace() {
+    let (mut hosts, words) = GivenHosts::read(spec)?;
+    for word in words {
+        if let Some(taken) = hosts.take(word) {
+            taken?;
+            continue;
+        }
         let unknown = || SyntheticError::Word {
             word: word.to_owned(),
         };
@@ -191,17 +328,11 @@ pub fn synthetic(spec: &str) -> Result<MachineFile, SyntheticError> {
                 });
             }
             next_level = level + 1;
-            counts[level] = value
-                .parse()
-                .ok()
-                .filter(|&count| (1..=THREADS_MAX as u32).contains(&count))
-                .ok_or_else(|| SyntheticError::Count {
-                    word: word.to_owned(),
-                })?;
+            counts[level] = count(word, value)?;
         }
     }
 
-    if next_level == 0 {
+    if next_level == 0 && hosts.names.is_empty() {
         return Err(SyntheticError::Empty);
     }
     let levels = Levels {
@@ -239,10 +370,11 @@ pub fn synthetic(spec: &str) -> Result<MachineFile, SyntheticError> {
     });
     let model = classes.model(&machine)?;
     let file = MachineFile::of_whole(machine, model).expect("every thread has its costs");
-    match lines.finish(spec)? {
-        Some(lines) => Ok(file.with_lines(lines).expect("each cost was checked")),
-        None => Ok(file),
-    }
+    let file = match lines.finish(spec)? {
+        Some(lines) => file.with_lines(lines).expect("each cost was checked"),
+        None => file,
+    };
+    hosts.finish(spec, file)
 }
 
 fn costs(word: &str, list: &str) -> Result<[f64; 4], SyntheticError> {
@@ -324,8 +456,58 @@ mod tests {
     }
 
     #[test]
+    fn hosts_come_before_levels() {
+        for spec in [
+            "cluster:3 package:2 core:2",
+            "hosts: a b c package:2 core:2",
+        ] {
+            let file = synthetic(spec).unwrap();
+            let (machine, costs) = (file.machine(), file.costs());
+            assert_eq!((costs.n(), machine.package_count()), (12, 6));
+            let expected: Vec<u32> = (0..12).map(|thread| thread / 4).collect();
+            assert_eq!(costs.hosts(), Some(&expected[..]));
+            // A host inside, the network between them: one line of 64 bytes at 0.1 ns each.
+            assert_eq!(
+                costs.send(0, 3),
+                synthetic("package:2 core:2").unwrap().costs().send(0, 3)
+            );
+            assert_eq!(costs.send(0, 4) + costs.receive(0, 4), 2500.0 + 63.0 * 0.1);
+            let cards: Vec<usize> = (0..12).filter(|&thread| costs.has_card(thread)).collect();
+            assert_eq!(cards, [0, 1, 4, 5, 8, 9]);
+        }
+        let file = synthetic("hosts: a b core:2 numa:1")
+            .unwrap_err()
+            .to_string();
+        assert!(file.contains("out of order"), "{file}");
+        let file = synthetic("hosts:a b numa:2 core:2 L=10 o=20 g=30 G=0 cards=1").unwrap();
+        let cluster = file.cluster().unwrap();
+        assert_eq!(
+            (&cluster.hosts[1].name[..], &cluster.hosts[1].cards[..]),
+            ("b", &[3][..])
+        );
+        // The gap is longer than the overhead.
+        assert_eq!(
+            (file.costs().send(0, 4), file.costs().receive(0, 4)),
+            (30.0, 20.0)
+        );
+        let again = MachineFile::from_json(&file.to_json()).unwrap();
+        assert_eq!(again, file);
+    }
+
+    #[test]
     fn bad_text_is_quoted() {
         for (spec, part) in [
+            ("core:2 L=1", "has \"L=1\" but no hosts"),
+            ("hosts: core:2", "lists no hosts"),
+            ("hosts: a a core:2", "host \"a\" is listed twice"),
+            ("cluster:0 core:2", "\"cluster:0\""),
+            ("core:2 cluster:2", "\"cluster:2\""),
+            ("cluster:2 core:2 cards=1", "cards in NUMA nodes [1]"),
+            ("cluster:2 core:2 cards=x", "\"cards=x\""),
+            ("cluster:2 core:2 G=-1", "\"G=-1\""),
+            ("cluster:2 core:2 G=1 G=2", "\"G=2\""),
+            ("cluster:1025 core:4", "4100 hardware threads"),
+            ("cluster:2 core:2 send=1 receive=1 unit=cycles", "in cycles"),
             ("", "is empty"),
             ("  ", "is empty"),
             ("send=1 receive=1", "is empty"),

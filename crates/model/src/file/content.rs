@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::FileError;
+use crate::cluster::Cluster;
 use crate::deep::Deep;
 use crate::lines::{LineCosts, Place};
 use crate::machine::Machine;
@@ -20,6 +21,7 @@ pub struct MachineFile {
     pub(super) measured: Option<Measured>,
     pub(super) messages: Option<Messages>,
     pub(super) deep: Option<Deep>,
+    pub(super) cluster: Option<Cluster>,
 }
 
 /// When and how the costs of a machine file were measured.
@@ -68,6 +70,7 @@ impl MachineFile {
             measured: None,
             messages: None,
             deep: None,
+            cluster: None,
         })
     }
 
@@ -136,6 +139,32 @@ impl MachineFile {
         self.deep = deep.into();
         self.deep.as_ref().map_or(Ok(()), Deep::check)?;
         Ok(self)
+    }
+
+    /// Says which packages are on which host, and what messages between hosts cost. The costs of pairs stay.
+    ///
+    /// # Errors
+    ///
+    /// Hosts that are not those of the machine, or costs that [`Network::check`](crate::cluster::Network::check)
+    /// refuses.
+    pub fn with_cluster(mut self, cluster: Cluster) -> Result<Self, FileError> {
+        cluster.check(&self.machine)?;
+        let all = cluster.places(&self.machine);
+        let pus = &self.machine.pus;
+        let place = |&os_index: &u32| {
+            let at = pus.binary_search_by_key(&os_index, |pu| pu.os_index);
+            all[at.expect("each thread is on the machine")]
+        };
+        let places = self.threads.iter().map(place).collect();
+        self.costs = self.costs.with_hosts(places);
+        self.cluster = Some(cluster);
+        Ok(self)
+    }
+
+    /// The hosts and their network, where the machine consists of several hosts.
+    #[must_use]
+    pub fn cluster(&self) -> Option<&Cluster> {
+        self.cluster.as_ref()
     }
 
     /// The hardware.

@@ -1,5 +1,6 @@
 //! Errors of machine files.
 
+use crate::cluster::ClusterError;
 use crate::machine::MachineError;
 use crate::pairwise::CostError;
 
@@ -81,6 +82,9 @@ pub enum FileError {
         /// The reason, with the value found.
         reason: String,
     },
+    /// The hosts of the file, or their network, are not valid.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// The machine in the file is not valid.
     #[error(transparent)]
     Machine(#[from] MachineError),

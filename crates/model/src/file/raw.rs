@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::content::{MachineFile, Measured, numa_of};
 use super::error::FileError;
+use crate::cluster::Cluster;
 use crate::deep::Deep;
 use crate::lines::LineCosts;
 use crate::machine::Machine;
@@ -43,6 +44,8 @@ struct RawFile {
     messages: Option<RawMessages>,
     #[serde(default)]
     deep: Option<Deep>,
+    #[serde(default)]
+    cluster: Option<Cluster>,
 }
 
 /// Fields that were added later are optional.
@@ -100,6 +103,9 @@ pub(super) fn read(text: &str) -> Result<MachineFile, FileError> {
         file = file.with_messages(messages(raw, n)?)?;
     }
     file = file.with_deep(raw.deep)?;
+    if let Some(cluster) = raw.cluster {
+        file = file.with_cluster(cluster)?;
+    }
     match raw.lines {
         Some(raw) => file.with_lines(lines(raw)?),
         None => Ok(file),
@@ -208,6 +214,9 @@ pub(super) fn write(file: &MachineFile) -> String {
     }
     if let Some(deep) = &file.deep {
         let _ = write!(out, ",\n \"deep\": {}", json(deep));
+    }
+    if let Some(cluster) = &file.cluster {
+        let _ = write!(out, ",\n \"cluster\": {}", json(cluster));
     }
     let matrices = [
         ("send", Some(file.costs.send_matrix())),

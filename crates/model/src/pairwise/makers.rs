@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{CostError, CostModel, Matrix, Unit};
+use super::{CostError, CostModel, Hosts, Matrix, Unit};
 use crate::lines::{LineCosts, Lines, Place};
 
 impl CostModel {
@@ -32,6 +32,7 @@ impl CostModel {
             receive,
             numa,
             lines: None,
+            hosts: None,
         })
     }
 
@@ -65,6 +66,19 @@ impl CostModel {
         }
         self.lines = Some(Lines::new(costs, places)?);
         Ok(self)
+    }
+
+    /// Sets the host of each thread, and whether its NUMA node owns a network card.
+    ///
+    /// # Panics
+    ///
+    /// When the list's length is not [`CostModel::n`].
+    #[must_use]
+    pub fn with_hosts(mut self, places: Vec<(u32, bool)>) -> Self {
+        assert_eq!(places.len(), self.n(), "one host for each thread");
+        let (of, cards) = places.into_iter().unzip();
+        self.hosts = Some(Hosts { of, cards });
+        self
     }
 
     /// Returns the model without costs of shared lines, for a caller that can run no groups. It is
