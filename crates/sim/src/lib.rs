@@ -7,6 +7,7 @@
 //! - [`machine`], [`memory`] and [`engine`] are a machine in virtual time: coherent caches, networks and memories with
 //!   queues, and a coroutine per rank.
 //! - [`fabric`] lays out the lines of a team on that machine, and predicts the time of a call.
+//! - [`cluster`] is a machine of several hosts in virtual time, message by message, with LogGP between hosts.
 //! - [`measured`] fits a simulated machine to measured messages.
 //! - [`lines`] runs algorithms in CLa's four primitives on that machine.
 //! - [`symbolic`] records what an algorithm does to which line, and finds bounds of its time.
@@ -15,6 +16,7 @@
 //! published and measured times; the code of that comparison is in `crates/validation`.
 #![forbid(unsafe_code)]
 
+pub mod cluster;
 pub mod drive;
 pub mod engine;
 pub mod fabric;

@@ -125,6 +125,21 @@ impl Job {
         &self.groups
     }
 
+    /// Whether the call uses lines that groups of ranks share.
+    pub fn shares_lines(&self) -> bool {
+        let known = entry(self.call.collective, &self.call.algorithm).expect("calls are checked");
+        let shared =
+            |need: &Need| matches!(need, Need::LineOfEach | Need::Groups | Need::GroupsOrOne);
+        match self.call.collective {
+            Collective::Barrier => {
+                let groups = &self.groups;
+                let rings = groups.rings().len() + groups.counters().len();
+                rings + groups.counter_barriers().len() > 0
+            }
+            _ => known.needs.iter().any(shared),
+        }
+    }
+
     /// The context in which the rank of `fabric` runs calls. Its scratch memory grows where a call needs more.
     ///
     /// # Panics

@@ -68,6 +68,14 @@ pub enum SimError {
         /// The virtual time at which it was given up, with its unit.
         at: String,
     },
+    /// Ranks of several hosts share lines.
+    #[error(
+        "{call}: its ranks share lines, and no line is shared between hosts: take an algorithm of messages or loans"
+    )]
+    SharedLines {
+        /// The call.
+        call: String,
+    },
     /// There is no memory for the stacks.
     #[error("no memory for the stacks of {ranks} ranks: {why}")]
     Stacks {

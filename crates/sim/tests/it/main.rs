@@ -7,4 +7,5 @@ mod consistency;
 mod drive;
 mod engine;
 mod examples;
+mod hosts;
 mod one_line;
