@@ -1,6 +1,7 @@
 //! Comparisons of all patterns: which there are, and the best known bound for each.
 
 use crate::pattern::Pattern;
+use crate::patterns::{LevelShape, LevelShapes};
 use crate::plan::{Plan, Scope};
 
 /// Returns every pattern; families with a radix come at a few radices of interest.
@@ -18,6 +19,8 @@ pub fn patterns() -> Vec<Pattern> {
     let mut all = Vec::new();
     for name in Pattern::names() {
         match name.split_once(':') {
+            // For machines of several hosts, see `level_patterns`.
+            _ if name.starts_with("levels") => {}
             None => all.extend(name.parse::<Pattern>()),
             Some(("knomial", _)) => all.extend([3, 4, 8].map(|radix| Pattern::Knomial { radix })),
             Some((family, _)) => {
@@ -27,6 +30,26 @@ pub fn patterns() -> Vec<Pattern> {
         }
     }
     all
+}
+
+/// Returns the patterns of three levels, which are for machines of several hosts.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::compare;
+///
+/// let names = compare::level_patterns().map(|pattern| pattern.to_string());
+/// assert_eq!(names[..2], ["levels", "levels:binomial/binomial/flat"]);
+/// ```
+#[must_use]
+pub fn level_patterns() -> [Pattern; 3] {
+    let planned = LevelShapes {
+        cluster: LevelShape::Binomial,
+        node: LevelShape::Planned,
+        region: LevelShape::Planned,
+    };
+    [LevelShapes::BINOMIAL, LevelShapes::FLAT_INSIDE, planned].map(Pattern::Levels)
 }
 
 /// Raises the bound of every plan to the highest one that was proved for its [`Plan::scope`].

@@ -9,7 +9,7 @@ use corecast_model::CostModel;
 use serde::{Deserialize, Serialize};
 
 use crate::pace::{self, Pace};
-use crate::patterns;
+use crate::patterns::{self, LevelShapes};
 use crate::rounds::Rounds;
 use crate::search;
 use crate::smelt;
@@ -56,6 +56,8 @@ pub enum Pattern {
     Chain,
     /// [`patterns::knomial`] of radix 2.
     Binomial,
+    /// [`patterns::levels`], binomial on all levels unless the shapes are given.
+    Levels(LevelShapes),
     /// [`Rounds::dissemination`], for barriers only.
     Dissemination {
         /// At least 2; in each round a member notifies up to `radix - 1` others.
@@ -73,6 +75,14 @@ pub enum PatternError {
         /// The name.
         found: String,
     },
+    /// The shapes of the levels cannot be read.
+    #[error(
+        "pattern {found:?}: write the shapes of the three levels as in levels:binomial/binomial/flat, each of them binomial, flat or planned"
+    )]
+    Levels {
+        /// The name with its shapes.
+        found: String,
+    },
     /// The radix is missing, no number, or below 2.
     #[error("pattern {found:?}: the radix must be a whole number of at least 2{hint}")]
     Radix {
@@ -85,7 +95,7 @@ pub enum PatternError {
 
 impl Pattern {
     /// The patterns without a parameter.
-    const PLAIN: [(&'static str, Self); 13] = [
+    const PLAIN: [(&'static str, Self); 14] = [
         ("best", Self::Best),
         ("optimal", Self::Optimal),
         ("smelt", Self::Smelt),
@@ -99,13 +109,16 @@ impl Pattern {
         ("bad-binary", Self::BadBinary),
         ("chain", Self::Chain),
         ("binomial", Self::Binomial),
+        ("levels", Self::Levels(LevelShapes::BINOMIAL)),
     ];
 
     /// All names, parameters written as letters.
     #[must_use]
     pub fn names() -> Vec<&'static str> {
         let plain = Self::PLAIN.iter().map(|&(name, _)| name);
-        plain.chain(["knomial:K", "dissemination:K"]).collect()
+        plain
+            .chain(["levels:A/B/C", "knomial:K", "dissemination:K"])
+            .collect()
     }
 
     /// Returns the tree patterns that need no measurement, with k-nomial trees of radix 3, 4 and 8.
@@ -138,8 +151,12 @@ impl Pattern {
     /// Whether the shape depends on measured costs or NUMA nodes.
     #[must_use]
     pub fn is_machine_aware(self) -> bool {
-        use Pattern::{Bad, BadBinary, Cluster, Mst, MstBinary, Smelt};
-        self.is_searched() || matches!(self, Smelt | Mst | MstBinary | Cluster | Bad | BadBinary)
+        use Pattern::{Bad, BadBinary, Cluster, Levels, Mst, MstBinary, Smelt};
+        self.is_searched()
+            || matches!(
+                self,
+                Smelt | Mst | MstBinary | Cluster | Bad | BadBinary | Levels(_)
+            )
     }
 
     /// Whether the plan is searched for, so that it gets better with more time.
@@ -182,6 +199,7 @@ impl Pattern {
             Self::Cluster => patterns::cluster(costs.numa_nodes(), root),
             Self::Bad => patterns::bad_within(costs, root, usize::MAX, pace)?,
             Self::BadBinary => patterns::bad_within(costs, root, 2, pace)?,
+            Self::Levels(shapes) => patterns::levels(costs, shapes, root),
             Self::Knomial { radix } => patterns::knomial(n, root, radix),
             Self::Chain => patterns::chain(n, root),
             Self::Binomial => patterns::knomial(n, root, 2),
@@ -191,16 +209,17 @@ impl Pattern {
 
     /// Whether the shape depends on costs, and not on the number of members and their NUMA nodes alone.
     pub(crate) fn looks_at_costs(self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::Best
-                | Self::Optimal
-                | Self::Smelt
-                | Self::Mst
-                | Self::MstBinary
-                | Self::Bad
-                | Self::BadBinary
-        )
+            | Self::Optimal
+            | Self::Smelt
+            | Self::Mst
+            | Self::MstBinary
+            | Self::Bad
+            | Self::BadBinary => true,
+            Self::Levels(shapes) => shapes.looks_at_costs(),
+            _ => false,
+        }
     }
 
     /// The pattern's round schedule; `None` for patterns that are trees.
@@ -230,6 +249,9 @@ impl Pattern {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Levels(shapes) if *shapes != LevelShapes::BINOMIAL => {
+                f.pad(&format!("levels:{shapes}"))
+            }
             Self::Knomial { radix } => f.pad(&format!("knomial:{radix}")),
             Self::Dissemination { radix } => f.pad(&format!("dissemination:{radix}")),
             plain => {
@@ -247,6 +269,12 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, PatternError> {
         if let Some(&(_, pattern)) = Self::PLAIN.iter().find(|(name, _)| *name == text) {
             return Ok(pattern);
+        }
+        if let Some(shapes) = text.strip_prefix("levels:") {
+            let found = || PatternError::Levels {
+                found: text.to_owned(),
+            };
+            return shapes.parse().map(Self::Levels).map_err(|_| found());
         }
         let (name, radix) = match text.split_once(':') {
             Some((name, radix)) => (name, radix),

@@ -9,6 +9,7 @@ mod chain;
 mod cluster;
 mod fibonacci;
 mod knomial;
+mod levels;
 mod mst;
 mod sequential;
 
@@ -19,6 +20,7 @@ pub use chain::chain;
 pub use cluster::cluster;
 pub use fibonacci::fibonacci;
 pub use knomial::knomial;
+pub use levels::{LevelShape, LevelShapes, levels};
 pub use mst::mst;
 pub(crate) use mst::mst_within;
 pub use sequential::sequential;

@@ -16,6 +16,12 @@ fn names_are_read_back() {
         Ok(Pattern::Dissemination { radix: 3 })
     );
     assert_eq!(Pattern::Knomial { radix: 4 }.to_string(), "knomial:4");
+    let levels = "levels:binomial/planned/flat";
+    assert_eq!(levels.parse::<Pattern>().unwrap().to_string(), levels);
+    assert_eq!(
+        "levels:binomial/binomial/binomial".parse(),
+        Ok(Pattern::Levels(LevelShapes::BINOMIAL))
+    );
 }
 
 #[test]
@@ -33,6 +39,10 @@ fn bad_names_are_quoted() {
         ("knomial:1", "is \"chain\""),
         ("knomial:-3", "\"knomial:-3\""),
         ("dissemination:1", "at least 2"),
+        (
+            "levels:flat/square/flat",
+            "\"levels:flat/square/flat\": write the shapes of the three levels",
+        ),
         (
             "knomial:99999999999999999999",
             "at least 2, and no greater than a team can be",
