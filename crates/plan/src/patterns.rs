@@ -20,7 +20,7 @@ pub use chain::chain;
 pub use cluster::cluster;
 pub use fibonacci::fibonacci;
 pub use knomial::knomial;
-pub use levels::{LevelShape, LevelShapes, levels};
+pub use levels::{LevelPlace, LevelShape, LevelShapes, levels, levels_at};
 pub use mst::mst;
 pub(crate) use mst::mst_within;
 pub use sequential::sequential;

@@ -9,10 +9,12 @@
 //! - [`published`] are the graphs of the algorithms that they write in their primitives.
 //! - [`replay`](replay::replay) runs the graph of such an algorithm on a simulated machine.
 //! - [`choose`] finds the parameters and trees that the symbolic model says are best, and writes docs/choices.md.
+//! - [`clusters`] are the five clusters of Mallon and others, and the collectives that they compare.
 //! - [`streams`] are the farm and the map with which Mencagli and others measured home-forwarding.
 #![forbid(unsafe_code)]
 
 pub mod choose;
+pub mod clusters;
 pub mod document;
 pub mod published;
 pub mod replay;

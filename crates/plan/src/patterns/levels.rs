@@ -52,11 +52,12 @@ impl LevelShape {
 
     /// The tree of this shape over `members`, of which the first one is the root: for each place the places that it
     /// serves.
-    fn lists(self, costs: &CostModel, members: &[usize]) -> Vec<Vec<usize>> {
+    fn lists(self, costs: Option<&CostModel>, members: &[usize]) -> Vec<Vec<usize>> {
         let n = members.len();
         match self {
             Self::Flat => super::sequential(n, 0).child_lists().to_vec(),
             Self::Planned if n > 2 => {
+                let costs = costs.expect("levels are planned by costs");
                 let part = costs
                     .subset(members)
                     .expect("members of the team, each once");
@@ -130,10 +131,10 @@ struct HostLeaders {
 }
 
 impl HostLeaders {
-    fn new(costs: &CostModel, members: &[usize], root: usize) -> Self {
+    fn new(places: &[LevelPlace], members: &[usize], root: usize) -> Self {
         let mut regions = BTreeMap::<u32, Vec<usize>>::new();
         for &rank in members {
-            regions.entry(costs.numa(rank)).or_default().push(rank);
+            regions.entry(places[rank].numa).or_default().push(rank);
         }
         let mut regions: Vec<Vec<usize>> = regions.into_values().collect();
         regions.sort_by_key(|region| region[0]);
@@ -142,7 +143,7 @@ impl HostLeaders {
             region[..=at].rotate_right(1);
         }
         let first = regions.iter().position(|region| region.contains(&root));
-        let card = |region: &Vec<usize>| costs.has_card(region[0]);
+        let card = |region: &Vec<usize>| places[region[0]].card;
         let first = first.or_else(|| regions.iter().position(card)).unwrap_or(0);
         regions.rotate_left(first);
         let mut cards: Vec<usize> = regions.iter().filter(|r| card(r)).map(|r| r[0]).collect();
@@ -196,16 +197,53 @@ impl HostLeaders {
 /// ```
 #[must_use]
 pub fn levels(costs: &CostModel, shapes: LevelShapes, root: usize) -> Tree {
-    let n = costs.n();
+    let place = |rank: usize| LevelPlace {
+        host: costs.hosts().map_or(0, |hosts| hosts[rank]),
+        numa: costs.numa(rank),
+        card: costs.has_card(rank),
+    };
+    let places: Vec<LevelPlace> = (0..costs.n()).map(place).collect();
+    build(&places, Some(costs), shapes, root)
+}
+
+/// Where a rank is, as far as trees of [`levels`] ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LevelPlace {
+    /// Its host.
+    pub host: u32,
+    /// Its NUMA region, counted over all hosts.
+    pub numa: u32,
+    /// Whether that region owns a network card.
+    pub card: bool,
+}
+
+/// The tree of [`levels`] for ranks with these places, where no level is planned by costs. Thousands of ranks have a
+/// place each, and millions of costs.
+///
+/// # Panics
+///
+/// When the root is outside of the team, or a level is planned.
+#[must_use]
+pub fn levels_at(places: &[LevelPlace], shapes: LevelShapes, root: usize) -> Tree {
+    assert!(!shapes.looks_at_costs(), "levels are planned by costs");
+    build(places, None, shapes, root)
+}
+
+fn build(
+    places: &[LevelPlace],
+    costs: Option<&CostModel>,
+    shapes: LevelShapes,
+    root: usize,
+) -> Tree {
+    let n = places.len();
     assert!(root < n, "root {root} is outside of a team of {n}");
     let mut members = BTreeMap::<u32, Vec<usize>>::new();
-    for rank in 0..n {
-        let host = costs.hosts().map_or(0, |hosts| hosts[rank]);
-        members.entry(host).or_default().push(rank);
+    for (rank, place) in places.iter().enumerate() {
+        members.entry(place.host).or_default().push(rank);
     }
     let mut hosts: Vec<HostLeaders> = members
         .into_values()
-        .map(|members| HostLeaders::new(costs, &members, root))
+        .map(|members| HostLeaders::new(places, &members, root))
         .collect();
     hosts.sort_by_key(HostLeaders::leader);
     let first = hosts.iter().position(|host| host.leader() == root);

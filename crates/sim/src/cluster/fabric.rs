@@ -193,16 +193,18 @@ impl<'y> HostFabric<'y> {
         let bytes = loan.expect("it has come").1.bytes;
         assert_eq!(bytes.len(), len, "rank {peer} lends another length");
         self.turn();
-        self.transfer(peer, len * self.grain);
+        let far = self.transfer(peer, len * self.grain);
         taken(self, &bytes);
         self.catch_up();
-        self.turn();
+        if far {
+            self.turn();
+        }
         let at = self.time;
         self.time = self.world.borrow_mut().give_back(self.rank, peer, at);
     }
 
-    /// Lets the time pass in which `bytes` come from the memory of `peer`.
-    fn transfer(&mut self, peer: usize, bytes: usize) {
+    /// Lets the time pass in which `bytes` come from the memory of `peer`; returns whether that is on another host.
+    fn transfer(&mut self, peer: usize, bytes: usize) -> bool {
         let (from, to, far, rules, turn) = {
             let world = self.world.borrow();
             let (from, to) = (world.cores[peer], world.cores[self.rank]);
@@ -215,7 +217,7 @@ impl<'y> HostFabric<'y> {
             (from, to, far, rules, turn)
         };
         if bytes == 0 {
-            return;
+            return far;
         }
         // Whole turns, the last of which may be shorter.
         let mut rest = bytes;
@@ -228,7 +230,7 @@ impl<'y> HostFabric<'y> {
                     self.turn();
                 }
             }
-            return;
+            return far;
         }
         let mut at = {
             let world = &mut *self.world.borrow_mut();
@@ -236,10 +238,7 @@ impl<'y> HostFabric<'y> {
             let (_, at) = world.cross(to, from, 1, asked);
             match rules.remote_access {
                 true => at,
-                false => {
-                    let received = world.busy(peer, at);
-                    world.busy(peer, received)
-                }
+                false => world.busy(peer, at),
             }
         };
         let mut last = at;
@@ -249,10 +248,16 @@ impl<'y> HostFabric<'y> {
                 self.time = at;
                 self.turn();
             }
-            (at, last) = self.world.borrow_mut().cross(from, to, part, at);
+            let world = &mut *self.world.borrow_mut();
+            let begin = match rules.remote_access {
+                true => at,
+                false => world.send_itself(peer, part, at),
+            };
+            (at, last) = world.cross(from, to, part, begin);
             rest -= part;
         }
         self.time = self.world.borrow_mut().busy(self.rank, last);
+        far
     }
 }
 

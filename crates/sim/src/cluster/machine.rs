@@ -48,7 +48,7 @@ pub struct HostParts {
     pub call_ns: f64,
     /// Core time for each byte that it copies.
     pub copy_byte_ns: f64,
-    /// Time of a region's memory for each byte that it reads or writes. A written line is read first.
+    /// Time of a region's memory for each byte of it that is lent and read.
     pub memory_byte_ns: f64,
     /// Time of a region's port for each byte that goes to another region.
     pub port_byte_ns: f64,

@@ -22,11 +22,11 @@
 //! or one of its host. What is lent is announced by a message without data; the borrower asks the lender's card, which
 //! sends the data in turns of [`NetworkRules::turn_bytes`], so that several borrowers share a card; and the borrower
 //! returns the loan by a message. Where cards cannot read memory themselves, the lender's core receives the question and
-//! sends the data.
+//! sends the data: it is busy for o each time, and for as long as the data take to leave.
 //!
 //! **Inside of a host** a message or a flag takes the time of a line, and its bytes that of two copies. A loan is read by
-//! the core of its borrower: the memory of the lender's region reads it, the port between regions passes it, the
-//! memory of the borrower's region fetches and writes its new place, at the same time and in turns.
+//! the core of its borrower, in turns: the memory of the lender's region reads it, and the port of that region passes it
+//! to another one, at the same time. Where it is written to costs nothing more than the core's time.
 
 mod fabric;
 mod machine;

@@ -257,6 +257,19 @@ impl World {
         self.cpus[rank].serve(self.now, at, o) + o
     }
 
+    /// The processor of a rank sends `bytes` itself, which takes o and as long as they take to leave; returns when it
+    /// has begun with the bytes.
+    pub(super) fn send_itself(
+        &mut self,
+        rank: usize,
+        bytes: usize,
+        at: VirtualTime,
+    ) -> VirtualTime {
+        let o = self.ticks.overhead;
+        let body = bytes_ticks(bytes, self.machine.network.byte_ns);
+        self.cpus[rank].serve(self.now, at, o + body) + o
+    }
+
     /// Sends `bytes` from the card of one core to that of another, when the first one is free from `at` on. Returns when
     /// that is free again, and when the last byte has arrived.
     pub(super) fn cross(
@@ -288,17 +301,14 @@ impl World {
         let parts = &self.machine.parts;
         let own = bytes_ticks(bytes, parts.copy_byte_ns);
         let read = bytes_ticks(bytes, parts.memory_byte_ns);
-        let passed = bytes_ticks(bytes, parts.port_byte_ns);
-        if a == b {
-            // Its place is read and written as well.
-            let start = self.memories[a].serve(self.now, at, 3 * read);
-            return start + own.max(3 * read);
-        }
         let reads = self.memories[a].serve(self.now, at, read);
+        let last = reads + own.max(read);
+        if a == b {
+            return last;
+        }
+        let passed = bytes_ticks(bytes, parts.port_byte_ns);
         let passes = self.ports[a].serve(self.now, reads, passed);
-        let writes = self.memories[b].serve(self.now, passes, 2 * read);
-        let last = (reads + own).max(passes + passed);
-        last.max(writes + 2 * read)
+        last.max(passes + own.max(passed))
     }
 
     /// The servers that have served at least one request, with their names.
