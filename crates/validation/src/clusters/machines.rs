@@ -2,17 +2,20 @@
 //!
 //! Hosts, NUMA regions, cores, and the region of the card are those of §4.1. Costs are from these sources:
 //!
-//! | cost | JuRoPA | JUDGE | Finis Terrae | SVG | Superdome | source |
+//! | cost | Finis Terrae | Superdome | SVG | JUDGE | JuRoPA | source |
 //! | --- | --- | --- | --- | --- | --- | --- |
-//! | L, µs | 1.5 | 1.5 | 3 | 50 | – | class of the network: InfiniBand QDR and DDR, TCP over Gigabit Ethernet |
-//! | o, µs | 2.2 | 1.4 | 7.2 | 158 | – | fitted: Table 2, Pull, 256 B |
-//! | G, ns/B | 0.37 | 0.39 | 1.02 | 7 | – | fitted: Table 2, Pull-f-f, 16 MB; SVG: Pull, 16 MB |
-//! | region's memory, GB/s | 26 | 26 | 4.7 | 21 | 4.7 | DDR3 of three channels, DDR3 of two channels; cells: fitted to Superdome, Pull-f-f, 16 MB |
-//! | a line near, far, ns | 50, 110 | 50, 110 | 250, 400 | 60, 130 | 250, 3000 | order of magnitude; Superdome, far: fitted to Table 2, Pull, 256 B |
+//! | L, µs | 3 | – | 50 | 1.5 | 1.5 | class of the network: InfiniBand DDR and QDR, TCP over Gigabit Ethernet |
+//! | o, µs | 2.4 | – | 77 | 0.93 | 1.49 | fitted: Table 2, Pull, 256 B |
+//! | G, ns/B | 1.02 | – | 7.1 | 0.397 | 0.37 | fitted: Table 2, Pull-f-f, 16 MB; SVG: Pull, 16 MB |
+//! | a core's operation, µs | 2 | 2 | 0.02 | 0.02 | 0.02 | Itanium: an order of magnitude |
+//! | a line near, far, ns | 250, 400 | 250, 7400 | 60, 130 | 50, 110 | 50, 110 | order of magnitude; Superdome, far: fitted: Table 2, Pull, 256 B |
+//! | a core copies, GB/s | 1 | 1 | 2.5 | 2.5 | 2.5 | fitted: Table 2, Pull, 64 KB, of Finis Terrae and of JuRoPA |
+//! | a region's memory, GB/s | 4 | 4 | 5 | 8.5 | 8.5 | a third of the peak of its channels |
+//! | a region's port, GB/s | 0.78 | 0.78 | 6 | 11 | 11 | HyperTransport 3 and QPI; cells: fitted: Table 2, Pull-f-f, 16 MB, of Superdome |
 //!
-//! Each fit uses one entry of a pair, so every ratio of Table 2 is a prediction. One number is for all machines: a card
-//! goes on with the next borrower after 256 KiB. With fewer bytes, data of 64 KB would take much longer than measured,
-//! with more bytes data of 1 MB much less.
+//! Of each pair of entries at most one is fitted to, so every ratio of Table 2 is a prediction. One number is for all
+//! machines: a card goes on with the next borrower after 256 KiB. With fewer bytes, data of 64 KB would take much longer
+//! than measured, with more bytes data of 1 MB much less. On SVG cards do not read memory by themselves (§4.1).
 
 use corecast_model::cluster::Network;
 use corecast_sim::cluster::{ClusterMachine, HostParts, NetworkRules};
@@ -86,9 +89,9 @@ impl System {
         };
         let none = network(0.0, 0.0, 0.0);
         let (network, cards) = match self {
-            Self::FinisTerrae => (network(3e3, 3e3, 1.02), vec![0]),
+            Self::FinisTerrae => (network(3e3, 2.4e3, 1.02), vec![0]),
             Self::Superdome => (none, Vec::new()),
-            Self::Svg => (network(50e3, 79e3, 7.45), vec![0]),
+            Self::Svg => (network(50e3, 77e3, 7.1), vec![0]),
             Self::Judge => (network(1.5e3, 0.93e3, 0.397), vec![0]),
             Self::Juropa => (network(1.5e3, 1.49e3, 0.37), vec![0]),
         };
@@ -102,11 +105,11 @@ impl System {
             combine_byte_ns: 0.25,
             turn_bytes: 32 << 10,
         };
-        let xeon = parts(20.0, (50.0, 110.0), 8.5, 2.5, 8.5);
+        let xeon = parts(20.0, (50.0, 110.0), 8.5, 2.5, 11.0);
         let parts = match self {
             Self::FinisTerrae => parts(2000.0, (250.0, 400.0), 4.0, 1.0, 0.78),
             Self::Superdome => parts(2000.0, (250.0, 7400.0), 4.0, 1.0, 0.78),
-            Self::Svg => parts(20.0, (60.0, 130.0), 5.0, 2.0, 5.0),
+            Self::Svg => parts(20.0, (60.0, 130.0), 5.0, 2.5, 6.0),
             Self::Judge | Self::Juropa => xeon,
         };
         ClusterMachine {

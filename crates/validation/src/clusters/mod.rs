@@ -2,5 +2,6 @@
 //! hosts, and the collectives that the paper compares on them.
 
 pub mod machines;
+pub mod orders;
 pub mod published;
 pub mod runs;

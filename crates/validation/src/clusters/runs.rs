@@ -27,6 +27,8 @@ pub enum Shape {
 pub enum Program {
     /// A broadcast by loans over a tree.
     Broadcast(Shape, PipelineSegments),
+    /// A broadcast in messages over a tree.
+    Messages(Shape),
     /// A reduction of a rank's own bytes, and then of one element over a tree: in messages, or by loans.
     Reduce(Shape, bool),
     /// A scatter from the root to each rank, which reads its part.
@@ -35,7 +37,7 @@ pub enum Program {
     ScatterToken,
     /// A scatter over a binomial tree of all ranks.
     ScatterTree(PipelineSegments),
-    /// A gather in which each rank has its part read by the root.
+    /// A gather in which each rank sends its part to the root in messages.
     GatherDirect,
     /// A gather with a token.
     GatherToken,
@@ -57,7 +59,7 @@ pub fn places(machine: &ClusterMachine, n: usize) -> Vec<LevelPlace> {
 }
 
 /// The tree of a shape for the first `n` ranks.
-fn tree(machine: &ClusterMachine, n: usize, shape: Shape) -> Tree {
+pub fn tree(machine: &ClusterMachine, n: usize, shape: Shape) -> Tree {
     match shape {
         Shape::Levels(shapes) => levels_at(&places(machine, n), shapes, 0),
         Shape::Binomial => knomial(n, 0, 2),
@@ -79,22 +81,31 @@ pub fn time_us(system: System, n: usize, program: Program, bytes: usize) -> f64 
 ///
 /// If a rank gets other data than it must.
 pub fn time_on(machine: &ClusterMachine, n: usize, program: Program, bytes: usize) -> f64 {
+    let own = match program {
+        Program::Broadcast(shape, _) | Program::Messages(shape) => Some(tree(machine, n, shape)),
+        Program::Reduce(shape, _) => Some(tree(machine, n, shape).reversed()),
+        _ => None,
+    };
+    time_over(machine, n, (program, own.as_ref()), bytes)
+}
+
+/// The time of `program` over a given tree, from its root, in microseconds.
+///
+/// # Panics
+///
+/// Those of [`time_on`].
+pub fn time_over(
+    machine: &ClusterMachine,
+    n: usize,
+    (program, own): (Program, Option<&Tree>),
+    bytes: usize,
+) -> f64 {
     let grain = (bytes / BYTES_MAX).max(1);
     let len = bytes / grain;
     let barrier_tree = tree(machine, n, Shape::Levels(LevelShapes::BINOMIAL));
     let fan_out = Route::all(&barrier_tree);
     let fan_in = Route::all_beside(&barrier_tree.reversed(), |_| false, &[&fan_out]);
-    let own = match program {
-        Program::Broadcast(shape, _) | Program::Reduce(shape, _) => {
-            let tree = tree(machine, n, shape);
-            let tree = match program {
-                Program::Reduce(..) => tree.reversed(),
-                _ => tree,
-            };
-            Some(Route::all_beside(&tree, |_| false, &[&fan_out]))
-        }
-        _ => None,
-    };
+    let own = own.map(|tree| Route::all_beside(tree, |_| false, &[&fan_out]));
     let near: Vec<bool> = (0..n).map(|rank| machine.host(rank) == 0).collect();
     let routes = Rc::new((fan_in, fan_out, own, near));
     let scaled = move |pipeline: PipelineSegments| match pipeline {
@@ -151,16 +162,26 @@ fn run(
         false => Vec::new(),
     };
     let pull = TransferProtocol::pull(fabric.message_bytes_max(), 1);
+    let push = TransferProtocol::push(fabric.message_bytes_max(), 1);
     let size = |ranks: Range<usize>| ranks.len() * len;
     let is_root = rank == 0;
     match program {
         Program::Broadcast(_, pipeline) => {
             let route = route.expect("broadcasts have a tree");
+            let (root, pipeline) = (route.root(), scaled(pipeline));
+            let is_root = rank == root;
             let mut data = vec![if is_root { mark(0) } else { 0 }; len];
             fabric.with_window(&mut data, 1, is_root, |fabric, window| {
-                let shape = (len, 1);
-                let Ok(()) = broadcast::lent(fabric, route, 0, window, shape, scaled(pipeline));
+                let Ok(()) = broadcast::lent(fabric, route, root, window, (len, 1), pipeline);
             });
+            assert!(data.iter().all(|&byte| byte == mark(0)));
+        }
+        Program::Messages(_) => {
+            let route = route.expect("broadcasts have a tree");
+            let mut data = vec![if is_root { mark(0) } else { 0 }; len];
+            for part in PipelineSegments::Fixed(fabric.message_bytes_max()).of(len, 1) {
+                let Ok(()) = broadcast::tree(fabric, route, 0, &mut data[part]);
+            }
             assert!(data.iter().all(|&byte| byte == mark(0)));
         }
         Program::Reduce(_, by_loans) => {
@@ -220,7 +241,7 @@ fn run(
                         let shape = (1, scaled_token(fabric, &scaled));
                         gather::token_ring(fabric, 0, (window, len), &mut recv, part, near, shape)
                     }
-                    _ => gather::direct(fabric, 0, (window, len), &mut recv, part, pull),
+                    _ => gather::direct(fabric, 0, (window, len), &mut recv, part, push),
                 }),
             };
             assert!(!is_root || recv == all(true));

@@ -1,6 +1,7 @@
 //! The sections of docs/validation.md, a file for each; tests of the same names hold their figures.
 
 pub mod cla;
+pub mod clusters;
 pub mod curves;
 pub mod farm;
 pub mod here;

@@ -120,7 +120,7 @@ pub const TABLES: &[PaperTable] = &[
         NUMA,
         2,
         "bandwidth of pull with and without fragments, 128 to 4,096 cores",
-        Nowhere("costs of its clusters were not published, and several nodes are not simulated"),
+        Section("NUMA clusters"),
     ),
     row(HOME, 1, "loads, Intel", LOADS_AND_STORES),
     row(HOME, 2, "loads, TILEPro64", TILES),

@@ -2,6 +2,7 @@
 //! machines.
 
 mod cla;
+mod clusters;
 mod equations;
 mod farm;
 mod here;
