@@ -1,4 +1,4 @@
-//! Opens the machine that a command is about: `-i FILE|builtin:NAME|synthetic:SPEC`, or this machine.
+//! Opens the machine that a command is about: `-i FILE|builtin:NAME|synthetic:SPEC`, a list of hosts, or this machine.
 
 use std::io::Read;
 
@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use corecast::costs::{self, CostSource};
 use corecast::store::Store;
 use corecast_machine::Discovery;
+use corecast_model::synthetic::synthetic_like;
 use corecast_model::{CostBasis, MachineFile, builtin, builtin_names, synthetic};
 use tempfile::TempDir;
 
@@ -67,19 +68,53 @@ pub(crate) fn open(text: Option<&str>) -> Result<Source> {
         .strip_prefix("synthetic:")
         .or(is_spec(text).then_some(text))
     {
+        if is_machine_list(spec) {
+            return Ok(given(machine_list(spec)?));
+        }
         let file = synthetic(spec).with_context(|| format!("synthetic machine {spec:?}"))?;
         return Ok(given(file));
     }
-    let file =
-        MachineFile::from_json(&read(text)?).with_context(|| format!("machine file {text:?}"))?;
-    Ok(given(file))
+    let content = read(text)?;
+    // What follows # on a line of a machine list is a comment.
+    let lines = content
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    let list = lines
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let file = match is_machine_list(&list) {
+        true => machine_list(&list),
+        false => MachineFile::from_json(&content).map_err(Into::into),
+    };
+    Ok(given(
+        file.with_context(|| format!("machine file {text:?}"))?,
+    ))
 }
 
 /// Whether `text` describes a synthetic machine without its prefix, in lstopo's form.
 fn is_spec(text: &str) -> bool {
-    ["package:", "numa:", "core:", "pu:"]
+    let levels = ["package:", "numa:", "core:", "pu:"];
+    is_machine_list(text) || levels.iter().any(|level| text.starts_with(level))
+}
+
+/// Whether `text` lists hosts, as in `hosts: a b c` or `cluster:8 package:2 core:6`.
+fn is_machine_list(text: &str) -> bool {
+    ["hosts:", "cluster:"]
         .iter()
-        .any(|level| text.starts_with(level))
+        .any(|word| text.starts_with(word))
+}
+
+/// The machine of a list of hosts. Those of a list without levels are like this machine.
+fn machine_list(spec: &str) -> Result<MachineFile> {
+    let levels = ["package:", "numa:", "core:", "pu:"];
+    let mut words = spec.split_whitespace();
+    let given = words.any(|word| levels.iter().any(|level| word.starts_with(level)));
+    let file = match given {
+        true => synthetic(spec),
+        false => synthetic_like(spec, &this_machine().file),
+    };
+    file.with_context(|| format!("machine list {spec:?}"))
 }
 
 /// The content of the file at `path`, or of standard input for `-`.

@@ -273,6 +273,34 @@ fn count(word: &str, value: &str) -> Result<u32, SyntheticError> {
         })
 }
 
+/// Makes the machine of several hosts that a line of text names, each of which is like `host`: the text has hosts and
+/// words about their network, and neither levels nor costs.
+///
+/// # Errors
+///
+/// Those of [`synthetic`], and any other word.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_model::synthetic::{synthetic, synthetic_like};
+///
+/// let host = synthetic("package:2 core:2")?;
+/// let three = synthetic_like("hosts: a b c L=2000", &host)?;
+/// assert_eq!(three.costs().n(), 12);
+/// # Ok::<(), corecast_model::SyntheticError>(())
+/// ```
+pub fn synthetic_like(spec: &str, host: &MachineFile) -> Result<MachineFile, SyntheticError> {
+    let (mut hosts, words) = GivenHosts::read(spec)?;
+    for word in words {
+        let unknown = || SyntheticError::Word {
+            word: word.to_owned(),
+        };
+        hosts.take(word).ok_or_else(unknown)??;
+    }
+    hosts.finish(spec, host.clone())
+}
+
 /// Makes the machine that a line of text describes.
 ///
 /// # Errors

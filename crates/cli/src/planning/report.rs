@@ -48,6 +48,9 @@ pub(crate) struct PlanReport<'a> {
     unit: &'static str,
     machine: &'a str,
     threads: &'a [u32],
+    /// The host of each rank, on a machine of several hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hosts: Option<Vec<String>>,
     /// The time at which each rank has done its part.
     avail: Vec<f64>,
     /// `seed`, `moves`, `ended`, `budget_ms`; absent for plans that are built without a search.
@@ -119,12 +122,19 @@ impl PlanReport<'_> {
             unit: team.unit(),
             machine: &team.machine,
             threads: &team.threads,
+            hosts: None,
             avail: avail(team, plan),
             search: None,
             forecast: None,
             timeline: None,
             critical_chain: None,
         }
+    }
+
+    /// Adds the host of each rank.
+    pub(crate) fn with_hosts(mut self, hosts: Option<Vec<String>>) -> Self {
+        self.hosts = hosts;
+        self
     }
 
     /// Adds how the plan was found.

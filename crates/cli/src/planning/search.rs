@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use corecast_plan::compare::{patterns, share_bounds};
+use corecast_plan::compare::{level_patterns, patterns, share_bounds};
 use corecast_plan::plan::plan_above_while;
 use corecast_plan::{
     Effort, Members, Operation, Pattern, Plan, Progress, RootChoice, Stage, groups, plan_with,
@@ -196,7 +196,10 @@ pub(crate) fn compare(
     let go_on = &mut || until(BOUND_SHARE);
     let bound = groups::lower_bound_while(&team.costs, operation, Some(at), go_on);
     let bound = bound.unwrap_or(0.0);
-    let order = patterns();
+    let mut order = patterns();
+    if team.costs.hosts().is_some() {
+        order.extend(level_patterns());
+    }
     let (searched, built): (Vec<Pattern>, Vec<Pattern>) =
         order.iter().partition(|pattern| pattern.is_searched());
     let (mut found, mut left_out) = (Vec::new(), Vec::new());

@@ -599,3 +599,31 @@ fn a_bound_says_what_it_holds_for() {
         "{table}"
     );
 }
+
+#[test]
+fn a_list_of_hosts_is_drawn_and_explained_on_three_levels() {
+    let text = plan("cluster:3 package:2 core:3", "--pattern levels").text();
+    let parts = [
+        "rank 6 (PU 6, host1, node 2)",
+        "between hosts: 2 messages",
+        "between NUMA nodes: 3 messages",
+        "inside NUMA nodes: 12 messages",
+        "host host0: led by rank 0, serves the hosts of ranks 12, 6; its NUMA nodes by 0, 3",
+    ];
+    assert_parts(&text, &parts);
+    let folder = tempfile::tempdir().unwrap();
+    let content = "hosts: a b   # two\npackage:2 core:2 cards=1\nL=2000\n";
+    let list = file(folder.path(), "machines", content);
+    let report = plan(&list, "--pattern levels:flat/flat/flat --root 0 --json").json();
+    assert_eq!(
+        report["hosts"],
+        json!(["a", "a", "a", "a", "b", "b", "b", "b"])
+    );
+    // The card of b is in its second node, so rank 6 leads it; that of a is led by rank 2.
+    assert_eq!(
+        report["children"],
+        json!([[2, 1], [], [6, 3], [], [5], [], [4, 7], []])
+    );
+    let bad = plan("hosts: core:2", "").refusal();
+    assert!(bad.contains("lists no hosts"), "{bad}");
+}

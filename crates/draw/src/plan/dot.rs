@@ -43,8 +43,8 @@ fn clusters(drawing: &Drawing<'_>, view: &View<'_>, prefix: &str, out: &mut Stri
     let unit = drawing.costs.unit();
     for (node, ranks) in drawing.nodes() {
         let name = match view.heading {
-            Some(heading) => format!("{heading}: NUMA node {node}"),
-            None => format!("NUMA node {node}"),
+            Some(heading) => format!("{heading}: {}", drawing.box_title(node)),
+            None => drawing.box_title(node),
         };
         let number = match prefix {
             "r" => node.to_string(),

@@ -39,6 +39,7 @@ pub struct Drawing<'a> {
     pub(super) chain: Vec<Moment>,
     threads: Option<&'a [u32]>,
     numa: Option<&'a [u32]>,
+    hosts: Option<&'a [String]>,
     pub(super) title: String,
 }
 
@@ -108,6 +109,7 @@ impl<'a> Drawing<'a> {
             chain,
             threads: None,
             numa: None,
+            hosts: None,
             title: format!("{operation} over {} members", costs.n()),
         }
     }
@@ -135,6 +137,18 @@ impl<'a> Drawing<'a> {
     pub fn with_numa(mut self, numa: &'a [u32]) -> Self {
         assert_eq!(numa.len(), self.costs.n(), "one NUMA node for each rank");
         self.numa = Some(numa);
+        self
+    }
+
+    /// Sets the name of each rank's host, where the team is on several hosts.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one name for each rank.
+    #[must_use]
+    pub fn with_hosts(mut self, hosts: &'a [String]) -> Self {
+        assert_eq!(hosts.len(), self.costs.n(), "one host for each rank");
+        self.hosts = Some(hosts);
         self
     }
 
@@ -173,6 +187,24 @@ impl<'a> Drawing<'a> {
     pub(super) fn numa(&self, rank: usize) -> u32 {
         self.numa
             .map_or_else(|| self.costs.numa(rank), |numa| numa[rank])
+    }
+
+    /// A NUMA node of which `rank` is a member, with its host where there are several, such as `a, node 3`.
+    pub(super) fn place(&self, rank: usize) -> String {
+        let node = self.numa(rank);
+        match self.hosts {
+            Some(hosts) => format!("{}, node {node}", hosts[rank]),
+            None => format!("node {node}"),
+        }
+    }
+
+    /// The title of the box of a NUMA node, with its host where there are several.
+    pub(super) fn box_title(&self, node: u32) -> String {
+        let member = (0..self.costs.n()).find(|&rank| self.numa(rank) == node);
+        match (self.hosts, member) {
+            (Some(hosts), Some(rank)) => format!("{}, NUMA node {node}", hosts[rank]),
+            _ => format!("NUMA node {node}"),
+        }
     }
 
     /// A time with the number of digits of all times of the drawing: none if all are whole, else one, or two if the

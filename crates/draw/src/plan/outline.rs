@@ -168,7 +168,7 @@ impl Outline<'_> {
     fn member(&self, rank: usize) -> String {
         let drawing = self.drawing;
         let (pu, node) = (drawing.thread(rank), drawing.numa(rank));
-        let name = format!("rank {rank} (PU {pu}, node {node})");
+        let name = format!("rank {rank} (PU {pu}, {})", drawing.place(rank));
         let time = format!("at {}", drawing.short_time(self.view.avail[rank]));
         format!(
             "{} {}",
@@ -188,10 +188,11 @@ impl Outline<'_> {
         };
         let node = drawing.numa(first);
         let name = format!(
-            "{} leaves, rank {first} (PU {}) to rank {last} (PU {}), node {node}",
+            "{} leaves, rank {first} (PU {}) to rank {last} (PU {}), {}",
             run.len(),
             drawing.thread(first),
             drawing.thread(last),
+            drawing.place(first),
         );
         let times = run.iter().map(|&rank| self.view.avail[rank]);
         let wider = |(a, b): (f64, f64), time: f64| (a.min(time), b.max(time));

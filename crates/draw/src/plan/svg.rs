@@ -121,11 +121,7 @@ fn panel(drawing: &Drawing<'_>, view: &View<'_>, layout: &Layout, picture: &mut 
     for &(node, left, width) in &layout.boxes {
         let frame = rectangle(left, name, width, height).set("rx", 8);
         picture.append(frame.set("class", "box"));
-        let title = text(
-            &format!("NUMA node {node}"),
-            left + width / 2.0,
-            name + 16.0,
-        );
+        let title = text(&drawing.box_title(node), left + width / 2.0, name + 16.0);
         picture.append(title.set("class", "mid"));
     }
     for (time, label) in ticks(first, last, 6) {

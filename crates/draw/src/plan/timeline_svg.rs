@@ -84,7 +84,7 @@ fn draw(drawing: &Drawing<'_>) -> String {
     for &(node, y, height) in &layout.boxes {
         let frame = rectangle(MARGIN, y, layout.left + PLOT, height).set("rx", 6);
         picture.append(frame.set("class", "box"));
-        let name = text(&format!("NUMA node {node}"), MARGIN + 8.0, y + 13.0);
+        let name = text(&drawing.box_title(node), MARGIN + 8.0, y + 13.0);
         picture.append(name.set("class", "axis"));
     }
     axis(drawing, &layout, &mut picture);

@@ -37,7 +37,9 @@ impl Drawing<'_> {
         let lanes = Lanes::new(self, abbreviate, screen);
         let mut out = lanes.axis();
         for (node, ranks) in self.nodes() {
-            let name = format!("node {node}");
+            let name = ranks
+                .first()
+                .map_or_else(String::new, |&rank| self.place(rank));
             let _ = writeln!(out, "{}", name.style(screen.numa(node)));
             if lanes.some {
                 lanes.crowd(&ranks, &mut out);

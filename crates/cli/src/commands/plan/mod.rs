@@ -2,6 +2,7 @@
 
 mod args;
 mod compare;
+mod hosts;
 mod one;
 mod pictures;
 

@@ -11,6 +11,7 @@ use corecast_plan::{Pattern, Plan};
 use owo_colors::OwoColorize;
 
 use super::args::PlanArgs;
+use super::hosts;
 use super::pictures::{self, Saved};
 use crate::options::Global;
 use crate::planning::{self, Found, PlanReport};
@@ -39,11 +40,14 @@ pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
         &request.limits,
     )?;
 
-    let drawing = pictures::drawing(&team, &found.timed.plan);
+    let hosts = hosts::names(&source.file, &team);
+    let drawing = pictures::drawing(&team, &found.timed.plan, hosts.as_deref());
     let saved = pictures::save(args, drawing.as_ref(), pattern)?;
     let timeline = args.timeline_in_terminal();
     if global.json && saved != Saved::OnStandardOutput {
-        let mut report = PlanReport::of(&team, &found.timed).with_search(&found);
+        let mut report = PlanReport::of(&team, &found.timed)
+            .with_search(&found)
+            .with_hosts(hosts.clone());
         if timeline {
             report = report.with_timeline(&team, &found.timed.plan);
         }
@@ -85,6 +89,7 @@ fn text(
     }
     let _ = writeln!(text, "{}", verdict(team, plan).style(screen.bold()));
     let _ = writeln!(text, "{}", found.sentence());
+    text.push_str(&hosts::explain(&source.file, team, plan));
     notes(&mut text, source, screen);
     if global.verbose > 0 && source.costs != CostBasis::Assumed && team.threads.len() > 1 {
         let [send, receive] = matrix::Grid::of_costs(&source.file, &team.threads);

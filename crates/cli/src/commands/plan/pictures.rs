@@ -20,7 +20,11 @@ pub(super) enum Saved {
 }
 
 /// The drawing of `plan`; `None` where it is no tree.
-pub(super) fn drawing<'a>(team: &'a Members, plan: &'a Plan) -> Option<Drawing<'a>> {
+pub(super) fn drawing<'a>(
+    team: &'a Members,
+    plan: &'a Plan,
+    hosts: Option<&'a [String]>,
+) -> Option<Drawing<'a>> {
     let title = format!(
         "{} of {} members on {}, {}",
         plan.operation,
@@ -29,12 +33,14 @@ pub(super) fn drawing<'a>(team: &'a Members, plan: &'a Plan) -> Option<Drawing<'
         plan.pattern
     );
     let drawing = Drawing::of_plan(&team.costs, plan)?;
-    Some(
-        drawing
-            .with_threads(&team.threads)
-            .with_numa(&team.numa)
-            .with_title(title),
-    )
+    let drawing = drawing
+        .with_threads(&team.threads)
+        .with_numa(&team.numa)
+        .with_title(title);
+    Some(match hosts {
+        Some(hosts) => drawing.with_hosts(hosts),
+        None => drawing,
+    })
 }
 
 /// Saves the pictures that the arguments ask for.
