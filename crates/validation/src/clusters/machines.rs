@@ -30,7 +30,7 @@ pub enum System {
     /// SVG 2011.
     Svg,
     /// JUDGE.
-    Judge,
+    JulichDedicated,
     /// JuRoPA.
     Juropa,
 }
@@ -41,7 +41,7 @@ impl System {
         Self::FinisTerrae,
         Self::Superdome,
         Self::Svg,
-        Self::Judge,
+        Self::JulichDedicated,
         Self::Juropa,
     ];
 
@@ -51,7 +51,7 @@ impl System {
             Self::FinisTerrae => "Finis Terrae",
             Self::Superdome => "Superdome",
             Self::Svg => "SVG",
-            Self::Judge => "JUDGE",
+            Self::JulichDedicated => "JUDGE",
             Self::Juropa => "JuRoPA",
         }
     }
@@ -62,7 +62,7 @@ impl System {
             Self::FinisTerrae => 1024,
             Self::Superdome => 128,
             Self::Svg => 192,
-            Self::Judge => 648,
+            Self::JulichDedicated => 648,
             Self::Juropa => 4096,
         }
     }
@@ -73,7 +73,7 @@ impl System {
             Self::FinisTerrae => (2, 8),
             Self::Superdome => (16, 8),
             Self::Svg => (4, 6),
-            Self::Judge => (2, 6),
+            Self::JulichDedicated => (2, 6),
             Self::Juropa => (2, 4),
         }
     }
@@ -92,7 +92,7 @@ impl System {
             Self::FinisTerrae => (network(3e3, 2.4e3, 1.02), vec![0]),
             Self::Superdome => (none, Vec::new()),
             Self::Svg => (network(50e3, 77e3, 7.1), vec![0]),
-            Self::Judge => (network(1.5e3, 0.93e3, 0.397), vec![0]),
+            Self::JulichDedicated => (network(1.5e3, 0.93e3, 0.397), vec![0]),
             Self::Juropa => (network(1.5e3, 1.49e3, 0.37), vec![0]),
         };
         let parts = |call_ns, lines: (f64, f64), memory: f64, copy: f64, port: f64| HostParts {
@@ -110,7 +110,7 @@ impl System {
             Self::FinisTerrae => parts(2000.0, (250.0, 400.0), 4.0, 1.0, 0.78),
             Self::Superdome => parts(2000.0, (250.0, 7400.0), 4.0, 1.0, 0.78),
             Self::Svg => parts(20.0, (60.0, 130.0), 5.0, 2.5, 6.0),
-            Self::Judge | Self::Juropa => xeon,
+            Self::JulichDedicated | Self::Juropa => xeon,
         };
         ClusterMachine {
             name: self.name().to_owned(),

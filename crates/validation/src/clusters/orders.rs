@@ -116,7 +116,7 @@ const PORT: &str = "the root's core reads all parts one after the other in both,
 const CARD: &str = "the root's card receives the same bytes in both, without a break";
 const HIDDEN: &str = "parts of up to 64 KiB are read without the token here, and the root's card is busy all the time";
 
-use System::{FinisTerrae, Judge, Juropa, Superdome, Svg};
+use System::{FinisTerrae, JulichDedicated, Juropa, Superdome, Svg};
 
 /// All statements that are compared.
 pub const ORDERS: &[Order] = &[
@@ -147,8 +147,14 @@ pub const ORDERS: &[Order] = &[
     order("3(c)", (Svg, 24, K16), PULL_FLAT, BERKELEY_MEDIUM, CACHES),
     order("3(c)", (Svg, 192, K16), BERKELEY_MEDIUM, PULL_FLAT, ""),
     order("3(c)", (Svg, 192, MB), DYNAMIC, BERKELEY, ""),
-    order("3(d)", (Judge, 12, K16), FIXED_FLAT, BERKELEY_MEDIUM, ""),
-    order("3(d)", (Judge, 648, MB), FIXED, BERKELEY, ""),
+    order(
+        "3(d)",
+        (JulichDedicated, 12, K16),
+        FIXED_FLAT,
+        BERKELEY_MEDIUM,
+        "",
+    ),
+    order("3(d)", (JulichDedicated, 648, MB), FIXED, BERKELEY, ""),
     order("3(e)", (Juropa, 64, K16), BERKELEY_MEDIUM, FIXED_FLAT, ""),
     order("3(e)", (Juropa, 4096, MB), FIXED, BERKELEY, ""),
     order("4(a)", (FinisTerrae, 128, K16), BERKELEY_REDUCE, REDUCE, ""),
@@ -168,8 +174,20 @@ pub const ORDERS: &[Order] = &[
     ),
     order("4(c)", (Svg, 24, K16), REDUCE, BERKELEY_REDUCE, ""),
     order("4(c)", (Svg, 192, K16), BERKELEY_REDUCE, REDUCE_PULL, ""),
-    order("4(d)", (Judge, 12, K16), REDUCE, BERKELEY_REDUCE, ""),
-    order("4(d)", (Judge, 648, MB), REDUCE, BERKELEY_REDUCE, ""),
+    order(
+        "4(d)",
+        (JulichDedicated, 12, K16),
+        REDUCE,
+        BERKELEY_REDUCE,
+        "",
+    ),
+    order(
+        "4(d)",
+        (JulichDedicated, 648, MB),
+        REDUCE,
+        BERKELEY_REDUCE,
+        "",
+    ),
     order("4(e)", (Juropa, 64, K16), BERKELEY_REDUCE, REDUCE_PULL, ""),
     order("5(a)", (FinisTerrae, 1024, K16), MTU, RING, ANNOUNCED),
     order("5(a)", (FinisTerrae, 1024, K16), TREE, RING, HIDDEN),
@@ -184,8 +202,20 @@ pub const ORDERS: &[Order] = &[
     order("5(c)", (Svg, 192, K16), BERKELEY_SCATTER, RING, ""),
     order("5(c)", (Svg, 192, K16), MTU, RING, ANNOUNCED),
     order("5(c)", (Svg, 192, K16), TREE, RING, ""),
-    order("5(d)", (Judge, 648, K64), MTU, BERKELEY_SCATTER, ""),
-    order("5(d)", (Judge, 648, K64), RING, BERKELEY_SCATTER, ""),
+    order(
+        "5(d)",
+        (JulichDedicated, 648, K64),
+        MTU,
+        BERKELEY_SCATTER,
+        "",
+    ),
+    order(
+        "5(d)",
+        (JulichDedicated, 648, K64),
+        RING,
+        BERKELEY_SCATTER,
+        "",
+    ),
     order("5(e)", (Juropa, 4096, K64), MTU, BERKELEY_SCATTER, ""),
     order("5(e)", (Juropa, 4096, K64), RING, BERKELEY_SCATTER, ""),
     order(
@@ -211,7 +241,13 @@ pub const ORDERS: &[Order] = &[
         PORT,
     ),
     order("6(c)", (Svg, 192, K16), MTU_GATHER, RING_GATHER, ""),
-    order("6(d)", (Judge, 648, K64), MTU_GATHER, BERKELEY_GATHER, ""),
+    order(
+        "6(d)",
+        (JulichDedicated, 648, K64),
+        MTU_GATHER,
+        BERKELEY_GATHER,
+        "",
+    ),
     order(
         "6(e)",
         (Juropa, 4096, K64),

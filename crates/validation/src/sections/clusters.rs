@@ -123,8 +123,8 @@ pub fn ratio(system: System, at: usize) -> Ratio {
 /// Bytes in the paper's units.
 fn size(bytes: usize) -> String {
     match bytes {
-        ..1024 => format!("{bytes} B"),
-        ..1_048_576 => format!("{} KB", bytes >> 10),
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KB", bytes >> 10),
         _ => format!("{} MB", bytes >> 20),
     }
 }

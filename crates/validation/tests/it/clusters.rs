@@ -27,8 +27,8 @@ fn ratios_of_table_2_are_within_their_band() {
         }
     }
     // Neither 64 KB over InfiniBand, where fragments gain less.
-    let judge = ratio(System::Judge, 2);
-    assert!(judge.same_sign() && (1.0 / BAND..BAND).contains(&judge.error()));
+    let jude = ratio(System::JulichDedicated, 2);
+    assert!(jude.same_sign() && (1.0 / BAND..BAND).contains(&jude.error()));
 }
 
 /// An order comes out if and only if the document does not say why not.
