@@ -201,7 +201,12 @@ fn two_trees_cannot_beat_the_sum_of_both_optima() {
 fn plans_of_adversarial_costs_are_right() {
     let names = Pattern::names().into_iter();
     let patterns: Vec<Pattern> = names
-        .map(|name| name.replace('K', "3").parse().unwrap())
+        .map(|name| {
+            name.replace('K', "3")
+                .replace("A/B/C", "binomial/flat/planned")
+                .parse()
+                .unwrap()
+        })
         .collect();
     for (name, make) in KINDS {
         let mut random = Random::new(23);
