@@ -361,7 +361,7 @@ impl Fabric for HostFabric<'_> {
         body(self, &mut window)
     }
 
-    /// Opens a window over a copy, because a [`HostWindow`] is over bytes that may be written.
+    /// Opens a window over a copy, because such a window is over bytes that may be written.
     fn with_window_to_read<R>(
         &mut self,
         data: &[u8],
