@@ -44,7 +44,6 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "docs/simulator.md",
             "docs/symbolic.md",
             "docs/choices.md",
-            "docs/defaults.md",
             "docs/validation.md",
             "docs/glossary.md",
         ],

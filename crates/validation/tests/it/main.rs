@@ -3,7 +3,6 @@
 
 mod cla;
 mod clusters;
-mod defaults;
 mod equations;
 mod farm;
 mod here;
