@@ -123,11 +123,10 @@ fn machines() -> Vec<String> {
 
 fn words() -> Vec<String> {
     let mut all: Vec<String> = SPECS.map(str::to_owned).into();
-    all.extend(
-        Pattern::names()
-            .into_iter()
-            .map(|name| name.replace('K', "3")),
-    );
+    all.extend(Pattern::names().into_iter().map(|name| {
+        name.replace('K', "3")
+            .replace("A/B/C", "binomial/flat/planned")
+    }));
     all.extend(Operation::ALL.map(|operation| operation.to_string()));
     all
 }

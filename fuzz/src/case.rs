@@ -95,10 +95,14 @@ impl<'a> Arbitrary<'a> for Case {
 fn pattern(u: &mut Unstructured) -> Result<Pattern> {
     let names = Pattern::names();
     let name = *u.choose(&names)?;
-    // Parameters are written as a letter: a number takes its place.
-    let text = match name.strip_suffix(":K") {
-        Some(family) => format!("{family}:{}", u.int_in_range(2..=20)?),
-        None => name.to_owned(),
+    // Parameters are written as letters: a number takes the place of one, and ways to inform the place of three.
+    let text = match (name.strip_suffix(":K"), name.strip_suffix(":A/B/C")) {
+        (Some(family), _) => format!("{family}:{}", u.int_in_range(2..=20)?),
+        (_, Some(family)) => {
+            let mut way = || u.choose(&["binomial", "flat", "planned"]).copied();
+            format!("{family}:{}/{}/{}", way()?, way()?, way()?)
+        }
+        (None, None) => name.to_owned(),
     };
     Ok(text
         .parse()
