@@ -2,6 +2,7 @@
 
 use crate::types::Type;
 use corecast_network::{Handle, Library};
+use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 
@@ -13,6 +14,60 @@ pub(crate) struct Elements<'a> {
     pub(crate) comm: Handle,
     pub(crate) datatype: Handle,
     pub(crate) found: Type,
+}
+
+/// Elements of a buffer that are given or taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    pub(crate) start: *mut c_void,
+    pub(crate) count: usize,
+    pub(crate) elements: Elements<'static>,
+}
+
+impl Block {
+    pub(crate) fn bytes(&self) -> usize {
+        self.elements.bytes(self.count)
+    }
+
+    /// The same number of elements, so many blocks further.
+    pub(crate) fn after(&self, blocks: usize) -> Self {
+        let at = (self.count * blocks) as isize;
+        Self {
+            start: self.elements.place(self.start, at),
+            ..*self
+        }
+    }
+
+    pub(crate) fn times(&self, blocks: usize) -> Self {
+        Self {
+            count: self.count * blocks,
+            ..*self
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The program gave it to be read.
+    pub(crate) unsafe fn read(&self) -> Cow<'static, [u8]> {
+        // SAFETY: the caller's promise.
+        unsafe { self.elements.read(self.start, self.count) }
+    }
+
+    /// # Safety
+    ///
+    /// The program gave it to be written.
+    pub(crate) unsafe fn room(&self) -> Bytes<'static> {
+        // SAFETY: the caller's promise.
+        unsafe { self.elements.room(self.start, self.count) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`room`](Self::room), which has made `bytes`.
+    pub(crate) unsafe fn write(&self, bytes: &Bytes<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.elements.write(self.start, self.count, bytes) }
+    }
 }
 
 /// Bytes that were read or are to be written.
@@ -83,11 +138,7 @@ impl<'a> Elements<'a> {
     ///
     /// There are `count` elements of the type from `start` on, and nobody writes them.
     #[inline]
-    pub(crate) unsafe fn read(
-        &self,
-        start: *const c_void,
-        count: usize,
-    ) -> std::borrow::Cow<'a, [u8]> {
+    pub(crate) unsafe fn read(&self, start: *const c_void, count: usize) -> Cow<'a, [u8]> {
         match self.found.is_dense {
             // SAFETY: the caller's promise.
             true => unsafe { slice(start, self.bytes(count)) }.into(),

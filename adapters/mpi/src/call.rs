@@ -128,22 +128,23 @@ fn raise(library: &Library, comm: Handle, code: c_int) -> c_int {
 }
 
 impl Call<'_> {
-    /// Whether this call runs on the team; `bytes` is the same on all ranks. If the library may win, the two are raced.
+    /// Goes on if this call runs on the team, and not if it is the library's; `bytes` is the same on all ranks. If the library
+    /// may win, the two are raced.
     #[inline]
-    pub(crate) fn is_ours(&mut self, kind: Kind, bytes: usize) -> bool {
+    pub(crate) fn take(&mut self, kind: Kind, bytes: usize) -> Option<()> {
         let (entry, member) = (Entry::of(kind, bytes), &mut *self.member);
         let greatest = |mut times: [f64; 2]| {
             let found = member.allreduce(&mut times, Max);
             found.ok().map(|()| times)
         };
         match self.races.turn(entry, bytes, greatest) {
-            Turn::Team => true,
-            Turn::Library => false,
+            Turn::Team => Some(()),
+            Turn::Library => None,
             turn => {
                 // A failure of the team is told by the operation itself, or by the next one.
                 let _ = self.member.barrier();
                 self.timed = Some((entry, Instant::now()));
-                turn == Turn::TeamTimed
+                (turn == Turn::TeamTimed).then_some(())
             }
         }
     }

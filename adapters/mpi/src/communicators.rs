@@ -5,6 +5,7 @@
 //! another thread has just freed finds another handle in it, or none.
 
 use crate::process;
+use crate::slots::{SLOTS, slot};
 use crate::teams::{self, Shared};
 use corecast::debug::{Level, say};
 use corecast_network::{Handle, Library};
@@ -43,7 +44,6 @@ struct Inner {
 
 /// The entries of handles that were met last, so that most calls take no lock.
 static RECENT: [AtomicPtr<Communicator>; SLOTS] = [const { AtomicPtr::new(null_mut()) }; SLOTS];
-const SLOTS: usize = 256;
 
 #[derive(Default)]
 struct Known {
@@ -61,10 +61,8 @@ fn known() -> MutexGuard<'static, Known> {
 }
 
 #[inline]
-fn slot(handle: Handle) -> &'static AtomicPtr<Communicator> {
-    // Addresses differ in their upper bits, numbers in their lowest.
-    let mixed = (handle ^ (handle >> 8)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    &RECENT[mixed >> (usize::BITS - 8)]
+fn recent(handle: Handle) -> &'static AtomicPtr<Communicator> {
+    &RECENT[slot(handle)]
 }
 
 /// The entry of a communicator; `None` if its collectives are the library's.
@@ -72,7 +70,7 @@ fn slot(handle: Handle) -> &'static AtomicPtr<Communicator> {
 pub(crate) fn served(library: &Library, raw: Handle) -> Option<&'static Communicator> {
     let handle = library.handle(raw);
     // Acquire: with the release in `meet`, so that the entry is whole.
-    let recent = slot(handle).load(Ordering::Acquire);
+    let recent = recent(handle).load(Ordering::Acquire);
     // SAFETY: entries are never given back.
     let entry = match unsafe { recent.as_ref() } {
         // Acquire: with the release in `meet`.
@@ -87,7 +85,7 @@ pub(crate) fn served(library: &Library, raw: Handle) -> Option<&'static Communic
 #[cold]
 fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
     if let Some(&entry) = known().by_handle.get(&handle) {
-        slot(handle).store(std::ptr::from_ref(entry).cast_mut(), Ordering::Release);
+        recent(handle).store(std::ptr::from_ref(entry).cast_mut(), Ordering::Release);
         return Some(entry);
     }
     if !library.is_running() {
@@ -132,7 +130,7 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
     // Release: with the acquires in `served`.
     entry.handle.store(handle, Ordering::Release);
     known().by_handle.insert(handle, entry);
-    slot(handle).store(attribute, Ordering::Release);
+    recent(handle).store(attribute, Ordering::Release);
     Some(entry)
 }
 

@@ -25,7 +25,7 @@
 //!     │       3    card  race   types          what a process tells others of itself; who is faster; what is known of
 //!     │              │     │      │            data types
 //!     │              └─────┬──────┘
-//!     └────── 2          process               on or off, the MPI library, its progress
+//!     └────── 2    process   slots             on or off, the MPI library, its progress; where tables keep handles
 //!             1      corecast_network          what differs between MPI libraries
 //! ```
 //!
@@ -58,6 +58,7 @@ mod parts;
 mod process;
 mod race;
 mod reductions;
+mod slots;
 mod teams;
 mod types;
 

@@ -4,7 +4,7 @@
 //! refuses before it sends anything, depends on this rank's own arguments. What is raced is told apart by what all ranks know
 //! of the length, which is nothing where each rank has its own.
 
-use crate::buffers::{Bytes, Elements};
+use crate::buffers::{Block, Bytes};
 use crate::call::{Call, Taken, count, run};
 use crate::parts::{Counts, Layout, total};
 use crate::race::Kind;
@@ -23,57 +23,28 @@ pub(crate) struct Received(pub(crate) *mut c_void, pub(crate) i64, pub(crate) Ha
 #[derive(Clone, Copy)]
 pub(crate) struct PartsOf<B, C>(pub(crate) B, pub(crate) C, pub(crate) Handle);
 
-/// Elements of a buffer that are given or taken.
-#[derive(Clone, Copy)]
-struct Block {
-    start: *mut c_void,
-    count: usize,
-    elements: Elements<'static>,
+/// What a rank gives.
+enum Own {
+    /// From a buffer of its own.
+    Apart(Block),
+    /// From where it lies in the buffer that is written.
+    InPlace(Block),
 }
 
-impl Block {
-    fn bytes(&self) -> usize {
-        self.elements.bytes(self.count)
-    }
-
-    /// The same number of elements, so many blocks further.
-    fn after(&self, blocks: usize) -> Self {
-        let at = (self.count * blocks) as isize;
-        Self {
-            start: self.elements.place(self.start, at),
-            ..*self
-        }
-    }
-
-    fn times(&self, blocks: usize) -> Self {
-        Self {
-            count: self.count * blocks,
-            ..*self
-        }
-    }
-
+impl Own {
+    /// The bytes; a copy of what lies in place.
+    ///
     /// # Safety
     ///
-    /// The program gave it to be read.
+    /// The program gave them to be read.
     unsafe fn read(&self) -> std::borrow::Cow<'static, [u8]> {
         // SAFETY: the caller's promise.
-        unsafe { self.elements.read(self.start, self.count) }
-    }
-
-    /// # Safety
-    ///
-    /// The program gave it to be written.
-    unsafe fn room(&self) -> Bytes<'static> {
-        // SAFETY: the caller's promise.
-        unsafe { self.elements.room(self.start, self.count) }
-    }
-
-    /// # Safety
-    ///
-    /// As [`room`](Self::room), which has made `bytes`.
-    unsafe fn write(&self, bytes: &Bytes<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { self.elements.write(self.start, self.count, bytes) }
+        unsafe {
+            match self {
+                Self::Apart(block) => block.read(),
+                Self::InPlace(block) => block.read().into_owned().into(),
+            }
+        }
     }
 }
 
@@ -92,6 +63,14 @@ impl Call<'_> {
         self.block(sent.0.cast_mut(), sent.1, sent.2)
     }
 
+    /// What is sent, each for so many ranks, or the block in which it lies in place.
+    fn own(&self, sent: Sent, times: usize, place: Block) -> Option<Own> {
+        match self.is_in_place(sent.0) {
+            true => Some(Own::InPlace(place)),
+            false => Some(Own::Apart(self.sent(sent)?.times(times))),
+        }
+    }
+
     fn received(&self, received: Received) -> Option<Block> {
         self.block(received.0, received.1, received.2)
     }
@@ -101,9 +80,7 @@ impl Call<'_> {
 #[inline]
 pub(crate) fn barrier(comm: Handle) -> Taken {
     run(comm, |call| {
-        if !call.is_ours(Kind::Barrier, 0) {
-            return None;
-        }
+        call.take(Kind::Barrier, 0)?;
         Some(call.member.barrier())
     })
 }
@@ -117,9 +94,7 @@ pub(crate) fn barrier(comm: Handle) -> Taken {
 pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Taken {
     run(comm, |call| {
         let (block, root) = (call.received(data)?, call.root(root)?);
-        if !call.is_ours(Kind::Broadcast, block.bytes()) {
-            return None;
-        }
+        call.take(Kind::Broadcast, block.bytes())?;
         // SAFETY: MPI's contract: the root's elements are read, those of others are written.
         unsafe {
             let mut bytes = match call.rank == root && !block.elements.found.is_dense {
@@ -145,27 +120,17 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
-            if !call.is_ours(Kind::Gather, block.bytes()) {
-                return None;
-            }
+            call.take(Kind::Gather, block.bytes())?;
             // SAFETY: MPI's contract.
             return Some(call.member.gather(root, &unsafe { block.read() }, None));
         }
         let into = call.received(received)?;
-        let (in_place, all) = (call.is_in_place(sent.0), into.times(call.size));
-        let own = match in_place {
-            true => into.after(call.rank),
-            false => call.sent(sent)?,
-        };
-        if !call.is_ours(Kind::Gather, into.bytes()) {
-            return None;
-        }
+        let all = into.times(call.size);
+        let own = call.own(sent, 1, into.after(call.rank))?;
+        call.take(Kind::Gather, into.bytes())?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let own = match in_place {
-                true => own.read().into_owned().into(),
-                false => own.read(),
-            };
+            let own = own.read();
             let mut bytes = all.room();
             let ran = call.member.gather(root, &own, Some(bytes.as_mut()));
             all.write(&bytes);
@@ -192,9 +157,7 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
             false => Some(call.received(received)?),
         };
         let bytes = from.as_ref().or(into.as_ref())?.bytes();
-        if !call.is_ours(Kind::Scatter, bytes) {
-            return None;
-        }
+        call.take(Kind::Scatter, bytes)?;
         // SAFETY: MPI's contract.
         unsafe {
             let all = from.map(|block| block.times(call.size).read());
@@ -219,20 +182,11 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
 pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> Taken {
     run(comm, |call| {
         let into = call.received(received)?;
-        let in_place = call.is_in_place(sent.0);
-        let own = match in_place {
-            true => into.after(call.rank),
-            false => call.sent(sent)?,
-        };
-        if !call.is_ours(Kind::Allgather, into.bytes()) {
-            return None;
-        }
+        let own = call.own(sent, 1, into.after(call.rank))?;
+        call.take(Kind::Allgather, into.bytes())?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let own = match in_place {
-                true => own.read().into_owned().into(),
-                false => own.read(),
-            };
+            let own = own.read();
             let all = into.times(call.size);
             let mut bytes = all.room();
             let ran = call.member.allgather(&own, bytes.as_mut());
@@ -250,20 +204,11 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
 pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> Taken {
     run(comm, |call| {
         let into = call.received(received)?.times(call.size);
-        let in_place = call.is_in_place(sent.0);
-        let from = match in_place {
-            true => into,
-            false => call.sent(sent)?.times(call.size),
-        };
-        if !call.is_ours(Kind::Alltoall, into.bytes() / call.size) {
-            return None;
-        }
+        let from = call.own(sent, call.size, into)?;
+        call.take(Kind::Alltoall, into.bytes() / call.size)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let from = match in_place {
-                true => from.read().into_owned().into(),
-                false => from.read(),
-            };
+            let from = from.read();
             let mut bytes = into.room();
             let ran = call.member.alltoall(&from, bytes.as_mut());
             into.write(&bytes);
@@ -287,29 +232,18 @@ pub(crate) unsafe fn gatherv<C: Counts>(
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
-            if !call.is_ours(Kind::Gatherv, 0) {
-                return None;
-            }
+            call.take(Kind::Gatherv, 0)?;
             // SAFETY: MPI's contract.
             return Some(call.member.gatherv(root, &unsafe { block.read() }, None));
         }
         let elements = call.elements(received.2)?;
-        if !call.is_ours(Kind::Gatherv, 0) {
-            return None;
-        }
+        call.take(Kind::Gatherv, 0)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
-        let in_place = call.is_in_place(sent.0);
-        let own = match in_place {
-            true => None,
-            false => Some(call.sent(sent)?),
-        };
+        let own = call.own(sent, 1, layout.part(call.rank))?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let own = match own {
-                None => layout.read_part(call.rank).into_owned().into(),
-                Some(own) => own.read(),
-            };
+            let own = own.read();
             let mut room = layout.room();
             let ran = call.member.gatherv(root, &own, Some(room.parts()));
             layout.write(&room);
@@ -333,9 +267,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
         let root = call.root(root)?;
         if call.rank != root {
             let into = call.received(received)?;
-            if !call.is_ours(Kind::Scatterv, 0) {
-                return None;
-            }
+            call.take(Kind::Scatterv, 0)?;
             // SAFETY: MPI's contract.
             unsafe {
                 let mut bytes = into.room();
@@ -345,9 +277,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             }
         }
         let elements = call.elements(sent.2)?;
-        if !call.is_ours(Kind::Scatterv, 0) {
-            return None;
-        }
+        call.take(Kind::Scatterv, 0)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let layout = unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?;
         let into = match call.is_in_place(received.0) {
@@ -358,7 +288,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
         unsafe {
             let mut bytes = match &into {
                 Some(into) => into.room(),
-                None => Bytes::Packed(vec![0; layout.part_bytes(call.rank)]),
+                None => Bytes::Packed(vec![0; layout.part(call.rank).bytes()]),
             };
             let all = layout.read();
             let ran = call
@@ -386,21 +316,13 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
         let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let total = unsafe { total(received.1, call.size) }?;
-        if !call.is_ours(Kind::Allgatherv, elements.bytes(total) / call.size) {
-            return None;
-        }
+        call.take(Kind::Allgatherv, elements.bytes(total) / call.size)?;
         // SAFETY: as above.
         let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
-        let own = match call.is_in_place(sent.0) {
-            true => None,
-            false => Some(call.sent(sent)?),
-        };
+        let own = call.own(sent, 1, layout.part(call.rank))?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let own = match own {
-                None => layout.read_part(call.rank).into_owned().into(),
-                Some(own) => own.read(),
-            };
+            let own = own.read();
             let mut room = layout.room();
             let (recv, parts) = room.parts();
             let ran = call.member.allgatherv(&own, recv, parts);
@@ -422,9 +344,7 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
 ) -> Taken {
     run(comm, |call| {
         let elements = call.elements(received.2)?;
-        if !call.is_ours(Kind::Alltoallv, 0) {
-            return None;
-        }
+        call.take(Kind::Alltoallv, 0)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let into = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
         let in_place = call.is_in_place(sent.0);

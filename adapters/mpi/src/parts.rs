@@ -1,6 +1,6 @@
 //! Layer 6: buffers with a part for each rank.
 
-use crate::buffers::{Bytes, Elements, slice, slice_mut};
+use crate::buffers::{Block, Bytes, Elements, slice, slice_mut};
 use corecast::Parts;
 use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
@@ -133,23 +133,17 @@ impl Layout {
         })
     }
 
-    /// Bytes of a rank's part.
-    pub(crate) fn part_bytes(&self, rank: usize) -> usize {
-        self.elements.bytes(self.counts[rank])
-    }
-
     fn place(&self, rank: usize) -> *mut c_void {
         self.elements.place(self.start, self.displacements[rank])
     }
 
-    /// The bytes of a rank's part.
-    ///
-    /// # Safety
-    ///
-    /// The program gave the part to be read.
-    pub(crate) unsafe fn read_part(&self, rank: usize) -> Cow<'static, [u8]> {
-        // SAFETY: the caller's promise.
-        unsafe { self.elements.read(self.place(rank), self.counts[rank]) }
+    /// A rank's part.
+    pub(crate) fn part(&self, rank: usize) -> Block {
+        Block {
+            start: self.place(rank),
+            count: self.counts[rank],
+            elements: self.elements,
+        }
     }
 
     /// The first element of all parts, and the one after the last; `None` if parts cannot be used where they lie.
@@ -198,7 +192,7 @@ impl Layout {
         let mut end = 0;
         let each = |rank| {
             let begin = end;
-            end += self.part_bytes(rank);
+            end += self.part(rank).bytes();
             begin
         };
         let offsets = (0..self.counts.len()).map(each).collect();
@@ -207,7 +201,7 @@ impl Layout {
 
     fn bytes(&self) -> Vec<usize> {
         (0..self.counts.len())
-            .map(|rank| self.part_bytes(rank))
+            .map(|rank| self.part(rank).bytes())
             .collect()
     }
 
@@ -240,7 +234,7 @@ impl Layout {
         let mut data = Vec::with_capacity(len);
         for rank in 0..self.counts.len() {
             // SAFETY: the caller's promise.
-            data.extend_from_slice(&unsafe { self.read_part(rank) });
+            data.extend_from_slice(&unsafe { self.part(rank).read() });
         }
         Given {
             data: data.into(),

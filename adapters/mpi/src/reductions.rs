@@ -38,10 +38,13 @@ impl Call<'_> {
         })
     }
 
-    /// Whether this call runs on the team. Where the library would give other bits, it always does.
+    /// Goes on if this call runs on the team. Where the library would give other bits, it always does.
     #[inline]
-    fn reduces(&mut self, kind: Kind, reduction: &Reduction) -> bool {
-        !reduction.is_exact || self.is_ours(kind, reduction.bytes)
+    fn take_reduction(&mut self, kind: Kind, reduction: &Reduction) -> Option<()> {
+        match reduction.is_exact {
+            true => self.take(kind, reduction.bytes),
+            false => Some(()),
+        }
     }
 }
 
@@ -121,9 +124,7 @@ pub(crate) unsafe fn reduce(
         {
             return None;
         }
-        if !call.reduces(Kind::Reduce, &reduction) {
-            return None;
-        }
+        call.take_reduction(Kind::Reduce, &reduction)?;
         // SAFETY: MPI's contract. What ranks other than the root give stays as it is.
         unsafe {
             if call.rank == root && !in_place {
@@ -152,9 +153,7 @@ unsafe fn everywhere(
         if !reduction.is_buffer(received) || !reduction.is_buffer(sent) {
             return None;
         }
-        if !call.reduces(kind, &reduction) {
-            return None;
-        }
+        call.take_reduction(kind, &reduction)?;
         // SAFETY: MPI's contract.
         unsafe {
             if !call.is_in_place(sent) {
@@ -228,9 +227,7 @@ pub(crate) unsafe fn exscan(
         if !reduction.is_buffer(sent) || !first && !reduction.is_buffer(received) {
             return None;
         }
-        if !call.reduces(Kind::Exscan, &reduction) {
-            return None;
-        }
+        call.take_reduction(Kind::Exscan, &reduction)?;
         // SAFETY: MPI's contract.
         unsafe {
             if first {
@@ -312,9 +309,7 @@ unsafe fn scattered(
     if !reduction.is_buffer(from) || block > 0 && received.is_null() {
         return None;
     }
-    if !call.reduces(Kind::ReduceScatter, &reduction) {
-        return None;
-    }
+    call.take_reduction(Kind::ReduceScatter, &reduction)?;
     // SAFETY: MPI's contract.
     let given = unsafe { slice(from, reduction.bytes) };
     // The place of the result is that of what is given, or is not aligned: the one or the other is a copy.

@@ -1,5 +1,6 @@
 //! Layer 3: what is known of data types.
 
+use crate::slots::{SLOTS, slot};
 use corecast::operator::Element;
 use corecast_network::{Handle, Library};
 use std::ffi::{CStr, c_char, c_int};
@@ -50,8 +51,6 @@ struct Combiners {
 /// Predefined types that were met before, by handle. They are never freed, so their entries stay for ever.
 static NAMED: [(AtomicUsize, AtomicU64); SLOTS] =
     [const { (AtomicUsize::new(0), AtomicU64::new(0)) }; SLOTS];
-/// More than there are predefined types.
-const SLOTS: usize = 256;
 static ADDING: Mutex<()> = Mutex::new(());
 static COMBINERS: OnceLock<Option<Combiners>> = OnceLock::new();
 
@@ -68,12 +67,6 @@ pub(crate) fn of(library: &Library, raw: Handle) -> Option<Type> {
             _ => at = (at + 1) % SLOTS,
         }
     }
-}
-
-#[inline]
-fn slot(handle: Handle) -> usize {
-    // Addresses differ in their upper bits, numbers in their lowest.
-    (handle ^ (handle >> 8)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (usize::BITS - 8)
 }
 
 /// Asks the library, and remembers what is predefined.
