@@ -28,9 +28,7 @@ pub(crate) fn is_on() -> bool {
 
 /// Decides [`is_on`]. The loader calls it before the program starts.
 pub(crate) fn begin() -> bool {
-    let off = std::env::var_os("CORECAST_DISABLE");
-    let off = off.is_some_and(|text| !text.is_empty() && text != "0");
-    let on = !off && !is_part_of_the_program();
+    let on = !corecast::interception::is_disabled() && !is_part_of_the_program();
     IS_ON.store(on, Ordering::Relaxed);
     on
 }

@@ -44,6 +44,7 @@ pub mod debug;
 mod error;
 mod explanation;
 mod fit;
+pub mod interception;
 mod learning;
 mod numa_placement;
 mod pins;

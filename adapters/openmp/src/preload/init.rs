@@ -36,8 +36,7 @@ pub(crate) fn record_waits() {
 
 /// Decides whether barriers are replaced, and returns [`is_on`]. The loader calls it before the program starts.
 pub(crate) fn begin() -> bool {
-    let off = std::env::var_os("CORECAST_DISABLE");
-    if off.is_some_and(|text| !text.is_empty() && text != "0") || is_part_of_the_program() {
+    if corecast::interception::is_disabled() || is_part_of_the_program() {
         return false;
     }
     IS_ON.store(true, Ordering::Relaxed);

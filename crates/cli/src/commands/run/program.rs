@@ -10,6 +10,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail, ensure};
 use corecast::debug::{Level, say};
+use corecast::interception::{DISABLE, is_disabled};
 
 use super::launcher::{Launcher, PRELOAD};
 use super::{explain, pin};
@@ -38,8 +39,6 @@ const ADAPTERS: [Adapter; 2] = [
     },
 ];
 
-const OFF: &str = "CORECAST_DISABLE";
-
 /// Starts the program. Without `explain` it takes the place of this command.
 pub(super) fn run(
     global: &Global,
@@ -52,10 +51,10 @@ pub(super) fn run(
     if pin {
         pin::pin(&mut command)?;
     }
-    let is_off = env::var_os(OFF).is_some_and(|text| !text.is_empty() && text != "0");
+    let is_off = is_disabled();
     if is_off {
         say(Level::Info, || {
-            format!("{OFF} is set, and nothing is loaded before the program")
+            format!("{DISABLE} is set, and nothing is loaded before the program")
         });
     } else {
         let libraries = preloaded()?;
@@ -73,7 +72,7 @@ pub(super) fn run(
     }
     ensure!(
         !is_off,
-        "--explain: with {OFF} set nothing can be seen, unset it"
+        "--explain: with {DISABLE} set nothing can be seen, unset it"
     );
     Ok(match explain::run(global, command)? {
         Ok(code) => code,
