@@ -4,12 +4,13 @@
 pub use crate::layout::RankSchedule;
 
 use crate::combine::Combine;
+use crate::layout::has_rings;
 use crate::learning::learner::Learner;
 use crate::pipeline::PipelineSegments;
 use crate::plans::MESH_RANKS_MAX;
 use crate::preferences::Algorithms;
 use crate::registry::{Request, TeamTraits};
-use crate::{broadcast, scan};
+use crate::{allreduce, broadcast, scan};
 use corecast_model::Collective;
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::ops::Range;
@@ -55,7 +56,10 @@ impl Short {
         Self {
             broadcast: short(asked.broadcast.free()),
             reduce: short(asked.reduce.free()),
-            allreduce: short(asked.allreduce.free()),
+            allreduce: match allreduce::is_messages(traits) {
+                true => short(asked.allreduce.free()),
+                false => 0,
+            },
             scan: match scan::is_chain(traits) {
                 true => short(asked.scan.free()),
                 false => 0,
@@ -107,8 +111,12 @@ impl<F: Fabric> OpContext<F> {
             mesh: fabric.size() <= MESH_RANKS_MAX,
             message_bytes,
             copies: fabric.lends_copies(),
+            limits: schedule
+                .asked
+                .limits(fabric.size(), schedule.oversubscribed),
             lines: publish_bytes > 0,
-            publishes: schedule.publishes && publish_bytes >= LINE_BYTES,
+            publishes: has_rings(fabric.size(), schedule.oversubscribed)
+                && publish_bytes >= LINE_BYTES,
             groups_root: schedule.fan_out.as_ref().map(|_| schedule.broadcast.root()),
             deterministic: schedule.deterministic,
         };

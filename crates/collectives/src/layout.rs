@@ -27,8 +27,8 @@ pub struct Layout {
     fan_outs: Option<Vec<GroupRoute>>,
     /// The lines on which each rank publishes for all others, if the team has such.
     all_lines: Option<Vec<AllLines>>,
-    /// Whether broadcasts use these lines where no algorithm was asked for.
-    publishes: bool,
+    /// Whether ranks share hardware threads.
+    oversubscribed: bool,
     /// The tree of reductions by packages, if they were asked for.
     package_tree: Option<Tree>,
 }
@@ -76,7 +76,7 @@ impl Layout {
             barriers,
             fan_outs,
             all_lines,
-            publishes: has_rings(n, oversubscribed),
+            oversubscribed,
             package_tree,
         }
     }
@@ -93,8 +93,8 @@ pub struct RankSchedule {
     pub(crate) fan_out: Option<GroupRoute>,
     /// The lines on which each rank publishes for all others, if the team has such.
     pub(crate) all_lines: Option<AllLines>,
-    /// Whether broadcasts use these lines where no algorithm was asked for.
-    pub(crate) publishes: bool,
+    /// Whether ranks share hardware threads.
+    pub(crate) oversubscribed: bool,
     pub(crate) reduce: Route,
     /// The route of reductions that keep the order of ranks; they combine in one order whatever the plan.
     pub(crate) ordered: Route,
@@ -150,7 +150,7 @@ impl RankSchedule {
                 broadcast,
                 fan_out: lines.0,
                 all_lines: lines.1,
-                publishes: layout.publishes,
+                oversubscribed: layout.oversubscribed,
                 reduce,
                 ordered,
                 packages,

@@ -8,8 +8,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use corecast_machine::{self as machine, Discovery};
-use corecast_model::{Machine, MachineFile, deep, default_costs_for};
-use corecast_wire::WaitCosts;
+use corecast_model::{Machine, MachineFile, Matrix, deep, default_costs_for};
+use corecast_wire::{LINE_BYTES, WaitCosts};
 use serde::Serialize;
 
 use crate::store::{Store, Stored};
@@ -142,6 +142,25 @@ pub fn of_waits(file: &MachineFile) -> Option<WaitCosts> {
         wake_ns: of(deep::WAKE)?,
         hardware_ns: hardware_delay(of),
     })
+}
+
+/// Hockney's n½: the length in bytes at which a message takes twice as long as one of a line, by the probe's messages that
+/// come alone; `None` where these were not measured. By it a team chooses algorithms where none was raced or asked for.
+///
+/// # Examples
+///
+/// ```
+/// let machine = corecast::machine::discover().machine;
+/// assert_eq!(corecast::costs::half_bytes(&corecast::costs::built_in(&machine)), None);
+/// ```
+#[must_use]
+pub fn half_bytes(file: &MachineFile) -> Option<usize> {
+    let messages = file.messages()?;
+    let all = |matrix: &Matrix| matrix.rows().flatten().sum::<f64>();
+    let (one, long) = (all(&messages.one), all(&messages.long));
+    let bytes = messages.long_bytes as f64 * one / (long - one);
+    // Where a long message takes no longer than a short one, nothing can be said.
+    (bytes >= LINE_BYTES as f64).then_some(bytes.round() as usize)
 }
 
 /// The time by which a wait in the CPU is late: a write may come while it begins, and then it takes the shortest wait; or

@@ -11,6 +11,7 @@
 mod tests;
 
 use corecast_collectives::preferences::{NamedRange, UnknownOperation};
+use corecast_collectives::registry::HALF_BYTES;
 use corecast_collectives::{Algorithms, preferences as algorithms};
 use corecast_machine::Discovery;
 use corecast_model::Collective;
@@ -126,6 +127,13 @@ impl Rules {
         })
     }
 
+    /// Lets a team choose by this n½ of its machine, [`half_bytes`](crate::costs::half_bytes), where no algorithm is asked for.
+    #[must_use]
+    pub fn with_half_bytes(mut self, half_bytes: Option<usize>) -> Self {
+        self.all.half_bytes = half_bytes;
+        self
+    }
+
     /// Adds the tuning that `races` have for a team, or for one like it: of the same kind of ranks, which share PUs as well or
     /// do not either, and up to four times as many or as few. Of a similar team only operations with data are taken.
     #[must_use]
@@ -235,6 +243,32 @@ impl Rules {
             .map(|(by, asked)| format!("{asked} (asked for by {by})"))
             .collect()
     }
+}
+
+/// How far rounds go in a team of `ranks`, and why, in a sentence; `None` where they are never the faster way.
+///
+/// # Examples
+///
+/// ```
+/// let mut asked = corecast::Algorithms::default();
+/// asked.half_bytes = Some(2048);
+/// let said = corecast::rules::rounds(&asked, 4, false).unwrap();
+/// assert!(said.contains("below 8192 bytes") && said.contains("n½ of 2048 bytes, as the probe measured"));
+/// assert_eq!(corecast::rules::rounds(&asked, 4, true), None);
+/// ```
+pub fn rounds(asked: &Algorithms, ranks: usize, oversubscribed: bool) -> Option<String> {
+    let limits = asked.limits(ranks, oversubscribed);
+    let half = match asked.half_bytes {
+        Some(bytes) => format!("{bytes} bytes, as the probe measured"),
+        None => format!("{HALF_BYTES} bytes, which was not measured here (see corecast probe)"),
+    };
+    limits.concurrent.then(|| {
+        format!(
+            "where nothing is asked for, allreductions exchange all data in every round below {} bytes, and blocks \
+             travel with those of others below {}, by an n½ of {half}",
+            limits.whole, limits.together
+        )
+    })
 }
 
 /// The tuning for a team that is only similar: how ranks wait depends on how many there are, and which barrier is best on

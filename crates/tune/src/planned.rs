@@ -57,7 +57,7 @@ pub fn search_space(planned: &Planned, oversubscribed: bool, known: bool) -> Sea
     let wait_config = planned.options.wait_config.unwrap_or(WaitConfig::BALANCED);
     SearchSpace {
         plans: planned.plans.clone(),
-        algorithms: corecast_collectives::Algorithms::default(),
+        algorithms: planned.options.algorithms.unasked(),
         oversubscribed,
         processes: false,
         barrier,

@@ -10,11 +10,13 @@
 //! - [`replay`](replay::replay) runs the graph of such an algorithm on a simulated machine.
 //! - [`choose`] finds the parameters and trees that the symbolic model says are best, and writes docs/choices.md.
 //! - [`clusters`] are the five clusters of Mallon and others, and the collectives that they compare.
+//! - [`defaults`] holds what teams run where nothing was measured against the best algorithm, and writes docs/defaults.md.
 //! - [`streams`] are the farm and the map with which Mencagli and others measured home-forwarding.
 #![forbid(unsafe_code)]
 
 pub mod choose;
 pub mod clusters;
+pub mod defaults;
 pub mod document;
 pub mod published;
 pub mod replay;

@@ -44,6 +44,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "docs/simulator.md",
             "docs/symbolic.md",
             "docs/choices.md",
+            "docs/defaults.md",
             "docs/validation.md",
             "docs/glossary.md",
         ],

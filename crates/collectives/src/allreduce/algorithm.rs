@@ -32,10 +32,16 @@ algorithms! {
 /// allreduce`: at 2 KiB [`owners`](fn@super::owners) takes 1.24 times as long, at 4 KiB 0.89 times.
 const EXCHANGE_BYTES_MAX: usize = 2 * 1024;
 
-/// Longest data (bytes) that more ranks combine along trees. 8 threads on two cores, `examples/sizes
-/// allreduce 8`: trees take 0.6 to 0.75 times as long as [`owners`](fn@super::owners) up to 16 KiB, with ordered
+/// Longest data (bytes) that more ranks combine along trees if they share hardware threads. 8 threads on two cores,
+/// `examples/sizes allreduce 8`: trees take 0.6 to 0.75 times as long as [`owners`](fn@super::owners) up to 16 KiB, with ordered
 /// operators 0.75 to 0.9 times up to 8 KiB; beyond, they stop being faster.
 const TREES_BYTES_MAX: usize = 16 * 1024;
+
+/// Whether data that fit a message go in [`Algorithm::Messages`], whatever their length.
+#[inline]
+pub(crate) fn is_messages(traits: &TeamTraits) -> bool {
+    !traits.limits.concurrent || !(traits.mesh || traits.ranks.is_power_of_two())
+}
 
 /// Returns the algorithm that was asked for if the team can run it, else one by length.
 #[inline]
@@ -53,11 +59,27 @@ fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     let (n, bytes, message_bytes) = (traits.ranks, request.bytes, traits.message_bytes);
     let short_elements = request.element <= message_bytes;
     match bytes {
+        _ if !is_messages(traits) => in_rounds(request, traits),
         _ if bytes <= message_bytes => Algorithm::Messages,
         // Two messages take 0.8 times as long as a loan, at 512 bytes; three take 1.25 times as long.
         _ if n == 2 && bytes <= 2 * message_bytes && short_elements => Algorithm::Messages,
         _ if n == 2 && bytes <= EXCHANGE_BYTES_MAX => Algorithm::Doubling,
         _ if n > 2 && bytes <= TREES_BYTES_MAX => Algorithm::Trees,
+        _ if traits.mesh => Algorithm::Owners,
+        _ => Algorithm::Trees,
+    }
+}
+
+/// The algorithm of a team whose ranks all run at the same time: a round costs the same, however many send in it.
+#[inline]
+fn in_rounds(request: &Request, traits: &TeamTraits) -> Algorithm {
+    let (bytes, message_bytes) = (request.bytes, traits.message_bytes);
+    match bytes {
+        _ if bytes < traits.limits.whole && bytes <= message_bytes => Algorithm::Doubling,
+        // Halves of the data fit a message.
+        _ if traits.ranks.is_power_of_two() && bytes <= 2 * message_bytes => {
+            Algorithm::Rabenseifner
+        }
         _ if traits.mesh => Algorithm::Owners,
         _ => Algorithm::Trees,
     }

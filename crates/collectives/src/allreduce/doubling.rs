@@ -60,6 +60,33 @@ pub fn doubling<F: Fabric>(
     fabric.flush()
 }
 
+/// Combines `sum` as [`doubling`] does, where it fits a message: without windows, and in place.
+///
+/// # Errors
+///
+/// Returns the first error of the fabric.
+pub fn doubling_in_messages<F: Fabric>(
+    fabric: &mut F,
+    sum: &mut [u8],
+    incoming: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let sizes = (0..usize::BITS).map(|bit| 1 << bit);
+    for size in sizes.take_while(|&size| size < n) {
+        let Some((mut peers, source)) = step(rank, n, size) else {
+            continue;
+        };
+        peers.try_for_each(|peer| fabric.send(peer, sum))?;
+        fabric.receive(source, incoming)?;
+        match source < rank {
+            true => combine.combine_left(sum, incoming),
+            false => combine.combine(sum, incoming),
+        }
+    }
+    Ok(())
+}
+
 /// The ranks to which `rank` gives when groups of `size` ranks are joined, and the rank from which it takes; `None`
 /// if its group has no neighbour.
 fn step(rank: usize, n: usize, size: usize) -> Option<(impl Iterator<Item = usize>, usize)> {

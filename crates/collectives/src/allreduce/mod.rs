@@ -8,8 +8,9 @@ mod rabenseifner;
 mod ring;
 mod tree;
 
+pub(crate) use algorithm::is_messages;
 pub use algorithm::{Algorithm, choose};
-pub use doubling::doubling;
+pub use doubling::{doubling, doubling_in_messages};
 pub use exchange::exchange;
 pub use owners::{owners, owners_ordered};
 pub use rabenseifner::rabenseifner;
@@ -81,6 +82,10 @@ pub fn run<F: Fabric>(
         }
         Algorithm::Doubling => {
             let bytes = selection.size_or_built_in(context.fabric.size());
+            if data.len() <= bytes.min(context.message_bytes) {
+                let (fabric, _, _, incoming) = context.for_messages(data.len());
+                return doubling_in_messages(fabric, data, incoming, combine);
+            }
             run_doubling(context, data, combine, PipelineSegments::Fixed(bytes))
         }
         Algorithm::Owners | Algorithm::Rabenseifner | Algorithm::Ring => {

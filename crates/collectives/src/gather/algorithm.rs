@@ -42,6 +42,7 @@ pub fn choose(
 fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     match request.bytes {
         _ if !traits.mesh => Algorithm::Binomial,
+        _ if traits.travel_together(request) => Algorithm::Binomial,
         // Two messages always fit a queue whose receiver has read all before, so the sender does not wait.
         bytes if request.equal_parts && bytes <= 2 * traits.whole_elements(request.element) => {
             Algorithm::Push

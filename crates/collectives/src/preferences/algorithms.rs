@@ -1,7 +1,7 @@
 //! The algorithms that are asked for, of every operation.
 
 use super::by_length::{ByLength, ByLengthError};
-use crate::registry::Selection;
+use crate::registry::{HALF_BYTES, RoundLimits, Selection};
 use crate::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
@@ -50,6 +50,9 @@ pub struct Algorithms {
     pub reduce_scatter: ByLength<Selection<reduce_scatter::Algorithm>>,
     /// For scans, inclusive and exclusive, by the bytes of one rank.
     pub scan: ByLength<Selection<scan::Algorithm>>,
+    /// The length in bytes at which a message takes twice as long as a short one on this machine, by which Corecast
+    /// chooses where no algorithm is asked for. `None`: it was not measured, and [`HALF_BYTES`] stands in.
+    pub half_bytes: Option<usize>,
 }
 
 /// Calls the macro `$do` with the names of all operations that have lengths.
@@ -79,6 +82,7 @@ impl Algorithms {
     pub fn or(&self, others: &Self) -> Result<Self, (&'static str, ByLengthError)> {
         let mut both = *self;
         both.barrier = self.barrier.or(others.barrier);
+        both.half_bytes = self.half_bytes.or(others.half_bytes);
         macro_rules! each {
             ($($operation:ident),*) => {$(
                 both.$operation = self.$operation.or(&others.$operation)
@@ -87,5 +91,22 @@ impl Algorithms {
         }
         each_by_length!(each);
         Ok(both)
+    }
+
+    /// Nothing asked for, on the same machine: what Corecast chooses by itself.
+    #[must_use]
+    pub fn unasked(&self) -> Self {
+        Self {
+            half_bytes: self.half_bytes,
+            ..Self::default()
+        }
+    }
+
+    /// The limits of rounds by which a team of `n` ranks chooses where no algorithm is asked for.
+    pub fn limits(&self, n: usize, oversubscribed: bool) -> RoundLimits {
+        match oversubscribed {
+            true => RoundLimits::NONE,
+            false => RoundLimits::new(n, self.half_bytes.unwrap_or(HALF_BYTES)),
+        }
     }
 }

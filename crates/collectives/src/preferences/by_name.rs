@@ -43,8 +43,11 @@ pub enum SelectionError {
     Barrier,
 }
 
-/// Returns a text that identifies the version, the protocol, and the names and sizes of all algorithms. A tuning of
-/// another edition may ask for algorithms that no longer exist, or miss faster ones that are new.
+/// Counts the changes of what runs where nothing is asked for, which a tuning may have found to be the fastest.
+const CHOICES: &str = "2";
+
+/// Returns a text that identifies the version, the protocol, the names and sizes of all algorithms, and the choices between
+/// them. A tuning of another edition may ask for algorithms that no longer exist, or miss faster ones that are new.
 ///
 /// # Cost
 ///
@@ -52,6 +55,7 @@ pub enum SelectionError {
 pub fn edition() -> String {
     // The standard library's hasher promises no stable value.
     let mut digest = FnvHasher::default();
+    digest.write(CHOICES.as_bytes());
     for operation in Algorithms::OPERATIONS {
         let names = Algorithms::sized_names(operation).unwrap_or_default();
         digest.write([&[operation], &names[..]].concat().join(" ").as_bytes());
@@ -221,6 +225,6 @@ impl Algorithms {
 
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == self.unasked()
     }
 }

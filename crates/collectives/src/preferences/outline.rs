@@ -86,6 +86,7 @@ impl<'a> TeamOutline<'a> {
             mesh: ranks <= MESH_RANKS_MAX,
             message_bytes: message_bytes_max(self.slots) / ALIGN_MAX * ALIGN_MAX,
             copies: self.processes,
+            limits: asked.limits(ranks, self.oversubscribed),
             lines,
             publishes: lines && self.long_posts && has_rings(ranks, self.oversubscribed),
             groups_root: self

@@ -9,8 +9,8 @@ const SIZE_BIT: u32 = 8;
 
 impl Algorithms {
     /// Encodes the algorithms as words that [`from_words`](Self::from_words) reads. An algorithm is 1 plus its
-    /// index in its type's `ALL`, or 0 for none, and from bit 8 on the place of its size. The barrier's comes first. Each other operation has the number of
-    /// its ranges, and for each range its limit and its algorithm.
+    /// index in its type's `ALL`, or 0 for none, and from bit 8 on the place of its size. The barrier's comes first. Each other operation has the number of its
+    /// ranges, and for each range its limit and its algorithm. The last word is n½ plus 1, or 0 where it is unknown.
     pub fn to_words(self) -> Vec<u64> {
         fn word<A: Registered>(choice: Option<Selection<A>>) -> u64 {
             let place =
@@ -30,6 +30,10 @@ impl Algorithms {
             )*};
         }
         each_by_length!(each);
+        words.push(
+            self.half_bytes
+                .map_or(0, |bytes| (bytes as u64).saturating_add(1)),
+        );
         words
     }
 
@@ -58,6 +62,7 @@ impl Algorithms {
             )*};
         }
         each_by_length!(each);
+        asked.half_bytes = next()?.checked_sub(1);
         Some(asked)
     }
 }

@@ -21,8 +21,8 @@ algorithms! {
     }
 }
 
-/// Returns the algorithm that was asked for if the team can run it. Else [`owners`](fn@super::owners) where all
-/// ranks are linked; elsewhere [`ring`](fn@super::ring), or reductions where the order of ranks must be kept.
+/// Returns the algorithm that was asked for if the team can run it. Else [`halving`](fn@super::halving) of short blocks
+/// between 2^k ranks that all run, and [`owners`](fn@super::owners) where all ranks are linked; elsewhere [`ring`](fn@super::ring), or reductions where the order of ranks must be kept.
 #[inline]
 pub fn choose(
     asked: Option<Selection<Algorithm>>,
@@ -35,7 +35,9 @@ pub fn choose(
 /// The algorithm by length where none was asked for.
 #[inline]
 fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
+    let halves = traits.ranks.is_power_of_two() && !request.keeps_order;
     match traits.mesh {
+        _ if halves && traits.travel_together(request) => Algorithm::Halving,
         true => Algorithm::Owners,
         false if request.keeps_order => Algorithm::Trees,
         false => Algorithm::Ring,

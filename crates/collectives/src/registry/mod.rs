@@ -13,6 +13,7 @@
 //! | `list.rs` | the macro that makes an enum of entries |
 //! | `need.rs` | the conditions of algorithms, to check and to print |
 //! | `request.rs` | the inputs of `choose` |
+//! | `round_limits.rs` | up to which lengths rounds of messages are the faster way, by a model |
 //! | `selection.rs` | an algorithm with the size that it is asked for with |
 //! | `size.rs` | the sizes of segments and groups that can be asked for |
 //! | `record.rs` | a record of the algorithms that ran, for tests |
@@ -23,6 +24,7 @@ mod list;
 mod need;
 pub mod record;
 mod request;
+mod round_limits;
 mod selection;
 mod size;
 
@@ -31,6 +33,7 @@ pub use error::{UnknownAlgorithm, names_near};
 pub(crate) use list::algorithms;
 pub use need::{ALL_LINES_RANKS_MAX, Need};
 pub use request::{Request, TeamTraits};
+pub use round_limits::{HALF_BYTES, RoundLimits};
 pub use selection::{Registered, Selection};
 pub(crate) use size::sized_names;
 pub use size::{SizeKind, Sizes};

@@ -1,5 +1,7 @@
 //! The inputs of the choice of an algorithm: one call's request, and the team's traits.
 
+use super::RoundLimits;
+
 /// The properties of one call of a collective on which the choice of an algorithm depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -49,6 +51,8 @@ pub struct TeamTraits {
     pub message_bytes: usize,
     /// Whether lending copies the data, as it does between processes.
     pub copies: bool,
+    /// Lengths below which rounds of messages are the faster way.
+    pub limits: RoundLimits,
     /// Whether each rank has a line on which it publishes for all others.
     pub lines: bool,
     /// Whether broadcasts use these lines where no algorithm was asked for.
@@ -60,6 +64,16 @@ pub struct TeamTraits {
 }
 
 impl TeamTraits {
+    /// Whether equal blocks are so short that they travel together with those of other ranks, in messages: those of up to
+    /// half of the ranks at once.
+    #[inline]
+    pub fn travel_together(&self, request: &Request) -> bool {
+        let bytes = request.bytes;
+        request.equal_parts
+            && bytes < self.limits.together
+            && bytes * self.ranks <= 2 * self.message_bytes
+    }
+
     /// Bytes of the longest message of whole elements.
     #[inline]
     pub const fn whole_elements(&self, element: usize) -> usize {

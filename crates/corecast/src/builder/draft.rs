@@ -116,6 +116,7 @@ impl Builder {
             similar: !learn,
         };
         let rules = Rules::new(self.options.algorithms, rules::environment()?)?;
+        let rules = rules.with_half_bytes(costs.half_bytes);
         let rules = rules.with_tuning(&races, &fit, &rules::circumstances(&here));
         let tuned = rules.tuning().and_then(|tuning| tuning.waits);
         let waits = Waits::of_team(rank_pus.len(), &here, costs.waits).tuned(tuned);
@@ -211,7 +212,10 @@ impl TeamDraft {
                 true => Vec::new(),
                 false => {
                     let learns = learning::sentence(self.builder.learn, &self.options);
-                    self.rules.sentences().into_iter().chain(learns).collect()
+                    let (ranks, asked) = (self.rank_pus.len(), &self.options.algorithms);
+                    let rounds = rules::rounds(asked, ranks, self.options.is_oversubscribed(ranks));
+                    let said = self.rules.sentences().into_iter().chain(learns);
+                    said.chain(rounds).collect()
                 }
             },
             memory: self.numa_placement.reason,

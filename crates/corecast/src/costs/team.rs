@@ -7,7 +7,7 @@ use corecast_model::{CostModel, MachineFile, Unit};
 use corecast_plan::{Operation, Scope, Space, bound};
 use corecast_wire::WaitCosts;
 
-use super::{CostSource, built_in, of_waits};
+use super::{CostSource, built_in, half_bytes, of_waits};
 use crate::choose::Candidate;
 use crate::error::Error;
 use crate::store::Store;
@@ -18,6 +18,8 @@ pub(crate) struct TeamCosts {
     model: CostModel,
     /// Costs of waiting on this machine, where they were measured.
     pub(crate) waits: Option<WaitCosts>,
+    /// [`half_bytes`] of the machine.
+    pub(crate) half_bytes: Option<usize>,
     /// Costs of messages towards the root, where they differ from those of the other direction.
     fan_in: Option<CostModel>,
     pub(crate) source: CostSource,
@@ -34,17 +36,26 @@ impl TeamCosts {
         rank_pus: &[u32],
     ) -> Result<Self, Error> {
         if let Some(file) = given {
-            return Self::given(file, rank_pus);
+            let half_bytes = half_bytes(file);
+            let costs = Self::given(file, rank_pus)?;
+            return Ok(Self {
+                half_bytes,
+                ..costs
+            });
         }
         let (mut file, mut source) = super::here(store, here);
-        let waits = of_waits(&file);
+        let (waits, half_bytes) = (of_waits(&file), half_bytes(&file));
         let missing = rank_pus.iter().find(|&&pu| file.position(pu).is_none());
         if let Some(pu) = missing {
             let why = format!("the measured costs leave out PU {pu}");
             (file, source) = (built_in(&here.machine), CostSource::BuiltIn { why });
         }
         let costs = Self::by_number(&file, rank_pus, source)?;
-        Ok(Self { waits, ..costs })
+        Ok(Self {
+            waits,
+            half_bytes,
+            ..costs
+        })
     }
 
     /// The costs of messages towards the root, and from it.
@@ -111,6 +122,7 @@ impl TeamCosts {
                 Ok(Self {
                     model: file.costs().subset(&ranks)?,
                     waits: None,
+                    half_bytes: None,
                     fan_in: None,
                     source,
                     assumptions: vec![sentence],
@@ -138,6 +150,7 @@ impl TeamCosts {
             return Ok(Self {
                 model: costs.subset(&at)?,
                 waits: None,
+                half_bytes: None,
                 fan_in: None,
                 source,
                 assumptions: Vec::new(),
@@ -166,6 +179,7 @@ impl TeamCosts {
         Ok(Self {
             model: model(0.0, turn)?,
             waits: None,
+            half_bytes: None,
             fan_in: Some(model(turn, 0.0)?),
             source,
             assumptions: vec![sentence],

@@ -23,6 +23,7 @@ fn asked(rng: &mut fastrand::Rng) -> Algorithms {
         let ranges: Vec<_> = limits.into_iter().map(|limit| (limit, name())).collect();
         asked.ask(operation, &ranges).unwrap();
     }
+    asked.half_bytes = rng.bool().then(|| rng.usize(0..10_000));
     asked
 }
 

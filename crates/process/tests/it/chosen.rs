@@ -19,7 +19,18 @@ use std::collections::BTreeSet;
 /// Lengths of a block on both sides of every limit of a choice, in whole elements of eight bytes.
 fn lengths() -> BTreeSet<usize> {
     let message = message_bytes_max(DEFAULT_SLOTS) / 16 * 16;
-    let limits = [0, 56, 2 << 10, message, 2 * message, 16 << 10, 128 << 10];
+    let limits = [
+        0,
+        56,
+        683,
+        2 << 10,
+        2458,
+        4 << 10,
+        message,
+        2 * message,
+        16 << 10,
+        128 << 10,
+    ];
     let around = |limit: usize| [limit.saturating_sub(8), limit, limit + 8];
     let of = |limit: usize| around(limit / 8 * 8);
     limits.into_iter().flat_map(of).collect()

@@ -3,6 +3,7 @@
 
 mod cla;
 mod clusters;
+mod defaults;
 mod equations;
 mod farm;
 mod here;

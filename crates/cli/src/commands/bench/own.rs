@@ -142,7 +142,7 @@ impl Own {
             let names = Algorithms::names(operation.name()).expect("it has algorithms");
             for algorithm in names.into_iter().filter(|name| !run.contains(name)) {
                 let able = unable(operation, algorithm, plans).is_none();
-                let none = Algorithms::default();
+                let none = built_in.planned.options.algorithms.unasked();
                 if able && runs(&outline, &none, operation, bytes, Some(algorithm)) == algorithm {
                     let mut other = built_in.clone();
                     other.name = format!("corecast {algorithm}");
@@ -302,6 +302,8 @@ impl Places {
                 similar: !planned.options.learn,
             };
             let rules = Rules::new(Algorithms::default(), asked)?;
+            let half_bytes = planned.options.algorithms.half_bytes;
+            let rules = rules.with_half_bytes(half_bytes);
             Ok::<_, corecast::Error>(rules.with_tuning(&races, &fit, &now))
         };
         let apart = ranks.len() <= here.usable.len();

@@ -102,6 +102,8 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
     let races = Races::here(&Store::standard(), here);
     let rules = Rules::new(Algorithms::default(), environment)?;
     let rules = rules.with_tuning(&races, &fit, &rules::circumstances(here));
+    let unasked = planned.options.algorithms.unasked();
+    let rules = rules.with_half_bytes(unasked.half_bytes);
     let oversubscribed = planned.rank_pus.len() > here.unthrottled_parallelism();
     let setting = TeamOutline {
         slots: planned.options.slots,
@@ -113,7 +115,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
     let rule = rules.at(name, bytes)?;
     let runs = setting.chooses(rules.algorithms(), name, bytes)?;
     let race = rule.tuned.and_then(|range| range.race_near(bytes as u64));
-    let built_in = |bytes| setting.chooses(&Algorithms::default(), name, bytes);
+    let built_in = |bytes| setting.chooses(&unasked, name, bytes);
     let (above_bytes, up_to_bytes) = range(rules.algorithms(), name, bytes)?;
     let (models, note) = match Models::of_team(
         &source.file,
@@ -186,7 +188,13 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
         tuning: rules.source(),
         raced_bytes: race.map(|race| race.bytes),
         candidates,
-        notes: note.into_iter().collect(),
+        notes: [
+            note,
+            rules::rounds(&unasked, planned.rank_pus.len(), oversubscribed),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
     };
     match global.json {
         true => output::json(&report)?,
