@@ -18,6 +18,7 @@ const LAYERS: &[&str] = &[
     "corecast-team",
     "corecast-process",
     "corecast",
+    "corecast-cluster",
     "corecast-sim",
     "corecast-probe",
     "corecast-draw",

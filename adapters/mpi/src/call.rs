@@ -5,19 +5,19 @@ use crate::communicators;
 use crate::operators::{self, Operator};
 use crate::process;
 use crate::race::{Entry, Kind, Races, Turn};
+use crate::ranks::{Fault, Ranks};
 use crate::teams::{self, Membership, Shared};
 use crate::types;
+use corecast::Failure;
 use corecast::debug::{Level, say};
-use corecast::operator::Max;
-use corecast::{Failure, Member};
-use corecast_network::{Handle, Library};
+use corecast_network::{Handle, Library, NetworkError};
 use corecast_wire::exclusive::Unusable;
 use std::ffi::{c_int, c_void};
 use std::time::Instant;
 
 /// A call, with what all collectives need.
 pub(crate) struct Call<'a> {
-    pub(crate) member: &'a mut Member,
+    pub(crate) ranks: &'a mut Ranks,
     pub(crate) rank: usize,
     pub(crate) size: usize,
     library: &'static Library,
@@ -28,7 +28,7 @@ pub(crate) struct Call<'a> {
 }
 
 /// What is left of a call: that it ran, or how it ended.
-type Ran = Result<(), Failure>;
+type Ran = Result<(), Fault>;
 
 /// What became of a call.
 pub(crate) enum Taken {
@@ -47,7 +47,7 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
     let ran = with_membership(raw, |shared, membership, library, rank, size| {
         let comm = library.handle(raw);
         let mut call = Call {
-            member: &mut membership.member,
+            ranks: &mut membership.ranks,
             rank,
             size,
             library,
@@ -65,9 +65,9 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
                 }
                 Taken::Done(match ran {
                     Ok(()) => 0,
-                    Err(failure) => {
+                    Err(fault) => {
                         teams::forget(shared);
-                        failed(library, comm, &failure)
+                        failed(library, comm, &fault)
                     }
                 })
             }
@@ -111,10 +111,13 @@ fn with_membership<R>(
 
 /// Reports a failure as MPI's error handler of the communicator wants it.
 #[cold]
-fn failed(library: &Library, comm: Handle, failure: &Failure) -> c_int {
-    say(Level::Warn, || format!("MPI: {failure}"));
-    let code = match failure {
-        Failure::Length { .. } => library.dialect().truncated(),
+fn failed(library: &Library, comm: Handle, fault: &Fault) -> c_int {
+    say(Level::Warn, || format!("MPI: {fault}"));
+    let code = match fault {
+        Fault::Network(NetworkError::Call { code, .. }) => *code,
+        Fault::Host(Failure::Length { .. }) | Fault::Network(NetworkError::Length { .. }) => {
+            library.dialect().truncated()
+        }
         _ => library.dialect().other_error(),
     };
     raise(library, comm, code)
@@ -132,9 +135,9 @@ impl Call<'_> {
     /// may win, the two are raced.
     #[inline]
     pub(crate) fn take(&mut self, kind: Kind, bytes: usize) -> Option<()> {
-        let (entry, member) = (Entry::of(kind, bytes), &mut *self.member);
+        let (entry, ranks) = (Entry::of(kind, bytes), &mut *self.ranks);
         let greatest = |mut times: [f64; 2]| {
-            let found = member.allreduce(&mut times, Max);
+            let found = ranks.greatest(&mut times);
             found.ok().map(|()| times)
         };
         match self.races.turn(entry, bytes, greatest) {
@@ -142,7 +145,7 @@ impl Call<'_> {
             Turn::Library => None,
             turn => {
                 // A failure of the team is told by the operation itself, or by the next one.
-                let _ = self.member.barrier();
+                let _ = self.ranks.barrier();
                 self.timed = Some((entry, Instant::now()));
                 (turn == Turn::TeamTimed).then_some(())
             }
@@ -178,7 +181,8 @@ impl Call<'_> {
     ) -> Option<(Elements<'static>, Operator<'static>)> {
         let elements = self.elements(datatype)?;
         let operator = operators::of(self.library, (datatype, elements.found), op)?;
-        Some((elements, operator))
+        let can = self.ranks.keeps_order() || !operator.as_combine().ordered();
+        can.then_some((elements, operator))
     }
 
     /// Whether a buffer is `MPI_IN_PLACE`.

@@ -5,6 +5,7 @@
 //! the memory is mapped afterwards.
 
 use bytemuck::{Pod, Zeroable};
+use std::sync::OnceLock;
 
 /// PUs that an affinity mask can name here.
 const PUS_MAX: usize = 1024;
@@ -15,12 +16,12 @@ const PUS_MAX: usize = 1024;
 pub(crate) struct Card {
     /// Differs between versions that do not understand each other, and is never 0.
     version: u64,
-    /// 1 if the process takes part, and 2 if several of its threads may call at a time.
+    /// 1 if the process takes part, 2 if several of its threads may call at a time, and 4 if it is near a network card.
     flags: u64,
     /// The start of the kernel.
     boot: [u8; 16],
-    /// Inodes of the namespaces in which it finds others: network and processes. And its user.
-    place: [u64; 3],
+    /// Inodes of the namespaces in which it finds others: network and processes. Its user, and the host that it plays.
+    place: [u64; 4],
     /// Its number, and when it started.
     process: [u64; 2],
     /// The number of the next team that it makes.
@@ -29,7 +30,13 @@ pub(crate) struct Card {
     pus: [u64; PUS_MAX / 64],
 }
 
-const VERSION: u64 = 1;
+/// See [`Card::process`].
+pub(crate) type Process = [u64; 5];
+
+const VERSION: u64 = 2;
+
+/// The variable by which processes of one host play several ones: where its numbers differ, no memory is shared.
+const HOST: &str = "CORECAST_MPI_HOST";
 
 impl Card {
     /// That of this process.
@@ -39,18 +46,24 @@ impl Card {
         for pu in (0..PUS_MAX.min(rustix::thread::CpuSet::MAX_CPU)).filter(|&pu| set.is_set(pu)) {
             pus[pu / 64] |= 1 << (pu % 64);
         }
+        let near = cards_pus().iter().any(|card| {
+            let mut own = pus.iter().zip(card);
+            own.all(|(pus, card)| pus & !card == 0)
+        });
+        let played = std::env::var(HOST).ok().and_then(|text| text.parse().ok());
         let inode = |name: &str| {
             let found = rustix::fs::stat(format!("/proc/self/ns/{name}"));
             found.map_or(0, |found| found.st_ino)
         };
         Self {
             version: VERSION,
-            flags: u64::from(willing) | u64::from(multithreaded) << 1,
+            flags: u64::from(willing) | u64::from(multithreaded) << 1 | u64::from(near) << 2,
             boot: boot(),
             place: [
                 inode("net"),
                 inode("pid"),
                 rustix::process::geteuid().as_raw().into(),
+                played.unwrap_or(0),
             ],
             process: [std::process::id().into(), started()],
             next,
@@ -58,14 +71,21 @@ impl Card {
         }
     }
 
-    /// Whether the two may share memory. The answer is the same for all pairs of a group in which all agree with one.
-    pub(crate) fn is_near(&self, other: &Self) -> bool {
-        let both_willing = self.flags & other.flags & 1 != 0;
-        both_willing
-            && self.version == other.version
-            && self.boot == other.boot
-            && self.boot != [0; 16]
-            && self.place == other.place
+    /// Whether the process takes part in what the other one does, on whichever host.
+    pub(crate) fn takes_part_with(&self, other: &Self) -> bool {
+        self.flags & other.flags & 1 != 0 && self.version == other.version
+    }
+
+    /// The host: processes that may share memory have equal ones. `rank` is that of the process, which stands for itself if
+    /// the kernel does not say which one it is.
+    pub(crate) fn host(&self, rank: usize) -> ([u8; 16], [u64; 4], usize) {
+        let unknown = self.boot == [0; 16];
+        (self.boot, self.place, if unknown { rank + 1 } else { 0 })
+    }
+
+    /// Whether all PUs that it may run on are of a NUMA node that owns a network card.
+    pub(crate) fn is_near_network(&self) -> bool {
+        self.flags & 4 != 0
     }
 
     /// Whether several threads of the process may call at a time.
@@ -73,9 +93,12 @@ impl Card {
         self.flags & 2 != 0
     }
 
-    /// What no other process of the host has at any time.
-    pub(crate) fn process(&self) -> [u64; 2] {
-        self.process
+    /// What no other process has at any time, on this host or another one.
+    pub(crate) fn process(&self) -> Process {
+        let half =
+            |at: usize| u64::from_ne_bytes(self.boot[at..at + 8].try_into().expect("8 bytes"));
+        let [number, started] = self.process;
+        [number, started, self.place[1], half(0), half(8)]
     }
 
     /// The name of the team that a group makes whose first rank has this card.
@@ -103,6 +126,42 @@ pub(crate) fn pus(cards: &[Card]) -> Vec<u32> {
         chosen[rank] = pu;
     }
     chosen
+}
+
+/// The PUs of each NUMA node that owns a network card.
+fn cards_pus() -> &'static [[u64; PUS_MAX / 64]] {
+    static FOUND: OnceLock<Vec<[u64; PUS_MAX / 64]>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let read = |path: String| std::fs::read_to_string(path).ok();
+        let cards = std::fs::read_dir("/sys/class/net")
+            .into_iter()
+            .flatten()
+            .flatten();
+        // Loopback and bridges have no device, and a machine without NUMA says −1.
+        let node = |card: std::fs::DirEntry| {
+            let text = read(format!("{}/device/numa_node", card.path().display()))?;
+            text.trim().parse::<u32>().ok()
+        };
+        let list = |node| read(format!("/sys/devices/system/node/node{node}/cpulist"));
+        cards
+            .filter_map(node)
+            .filter_map(list)
+            .map(|list| mask(&list))
+            .collect()
+    })
+}
+
+/// The PUs of a list such as `0-3,8`.
+fn mask(list: &str) -> [u64; PUS_MAX / 64] {
+    let mut mask = [0; PUS_MAX / 64];
+    for range in list.trim().split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else {
+            continue;
+        };
+        (first..=last.min(PUS_MAX - 1)).for_each(|pu| mask[pu / 64] |= 1 << (pu % 64));
+    }
+    mask
 }
 
 /// The kernel's number of its start; zeros if it does not say.
@@ -146,20 +205,37 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_near_itself_alone() {
+    fn a_host_is_one_kernel_and_its_namespaces() {
         let own = card(&[0]);
-        assert!(own.is_near(&own) && own.boot != [0; 16] && own.process[1] != 0);
+        assert!(own.boot != [0; 16] && own.process[1] != 0 && own.takes_part_with(&own));
         let change = |change: &dyn Fn(&mut Card)| {
             let mut other = own;
             change(&mut other);
-            own.is_near(&other) || other.is_near(&own)
+            own.host(0) == other.host(1)
         };
         assert!(!change(&|other| other.boot[3] ^= 1));
         assert!(!change(&|other| other.place[0] += 1));
         assert!(!change(&|other| other.place[2] += 1));
-        assert!(!change(&|other| other.version += 1));
-        assert!(!change(&|other| other.flags = 0));
+        assert!(!change(&|other| other.place[3] += 1));
         assert!(change(&|other| other.next += 1));
+        let mut unknown = own;
+        unknown.boot = [0; 16];
+        assert_ne!(unknown.host(0), unknown.host(1));
+        let takes_part = |change: &dyn Fn(&mut Card)| {
+            let mut other = own;
+            change(&mut other);
+            own.takes_part_with(&other) || other.takes_part_with(&own)
+        };
+        assert!(!takes_part(&|other| other.version += 1));
+        assert!(!takes_part(&|other| other.flags = 0));
+        assert!(takes_part(&|other| other.place[0] += 1));
+    }
+
+    #[test]
+    fn lists_of_pus_are_masks() {
+        let found = mask("0-2,64,70-5000\n");
+        assert_eq!((found[0], found[1] & 0xff), (0b111, 0b1100_0001));
+        assert_eq!(mask(""), [0; PUS_MAX / 64]);
     }
 
     #[test]

@@ -243,7 +243,7 @@ impl Communicator {
     #[inline]
     pub(crate) fn with<R>(
         &self,
-        library: &Library,
+        library: &'static Library,
         body: impl FnOnce(&Shared, usize, usize) -> Option<R>,
     ) -> Option<R> {
         // SAFETY: MPI allows one collective at a time on a communicator.
@@ -263,7 +263,7 @@ impl Communicator {
     }
 
     #[cold]
-    fn count(&self, library: &Library, inner: &mut Inner) -> bool {
+    fn count(&self, library: &'static Library, inner: &mut Inner) -> bool {
         inner.calls += 1;
         if inner.calls <= CALLS_BEFORE {
             return false;

@@ -1,8 +1,9 @@
 //! Corecast's collectives under unmodified MPI programs: a library that is loaded before the program's own, by
 //! `corecast run -- mpirun … PROGRAM` or by `LD_PRELOAD`. `docs/mpi.md` says what it serves.
 //!
-//! It exports functions of the names that programs call, which the loader finds first. Where the processes of a communicator
-//! share one host's memory, they make a team of Corecast, and its collectives run there. Everything else goes on to the MPI
+//! It exports functions of the names that programs call, which the loader finds first. The processes of a communicator make a
+//! team of Corecast on each of their hosts, and its collectives run there; between hosts they run over messages of the MPI
+//! library's. Everything else goes on to the MPI
 //! library, which starts the processes, carries their messages and knows their communicators and data types.
 //!
 //! # Layers
@@ -22,9 +23,9 @@
 //!     │              │            │
 //!     │       4    teams      operators        teams of communicators' members; operators of reductions
 //!     │              │            │
-//!     │       3    card  race   types          what a process tells others of itself; who is faster; what is known of
-//!     │              │     │      │            data types
-//!     │              └─────┬──────┘
+//!     │       3    card  ranks  race  types    what a process tells others of itself; one rank of a host or of several;
+//!     │              │     │      │     │      who is faster; what is known of data types
+//!     │              └─────┴──┬───┴─────┘
 //!     └────── 2    process   slots             on or off, the MPI library, its progress; where tables keep handles
 //!             1      corecast_network          what differs between MPI libraries
 //! ```
@@ -57,6 +58,7 @@ mod operators;
 mod parts;
 mod process;
 mod race;
+mod ranks;
 mod reductions;
 mod slots;
 mod teams;

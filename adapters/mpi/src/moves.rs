@@ -81,7 +81,7 @@ impl Call<'_> {
 pub(crate) fn barrier(comm: Handle) -> Taken {
     run(comm, |call| {
         call.take(Kind::Barrier, 0)?;
-        Some(call.member.barrier())
+        Some(call.ranks.barrier())
     })
 }
 
@@ -101,7 +101,7 @@ pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Tak
                 true => Bytes::Packed(block.read().into_owned()),
                 false => block.room(),
             };
-            let ran = call.member.broadcast(root, bytes.as_mut());
+            let ran = call.ranks.broadcast(root, bytes.as_mut());
             if call.rank != root {
                 block.write(&bytes);
             }
@@ -122,7 +122,7 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
             let block = call.sent(sent)?;
             call.take(Kind::Gather, block.bytes())?;
             // SAFETY: MPI's contract.
-            return Some(call.member.gather(root, &unsafe { block.read() }, None));
+            return Some(call.ranks.gather(root, &unsafe { block.read() }, None));
         }
         let into = call.received(received)?;
         let all = into.times(call.size);
@@ -132,7 +132,7 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
         unsafe {
             let own = own.read();
             let mut bytes = all.room();
-            let ran = call.member.gather(root, &own, Some(bytes.as_mut()));
+            let ran = call.ranks.gather(root, &own, Some(bytes.as_mut()));
             all.write(&bytes);
             Some(ran)
         }
@@ -165,7 +165,7 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
                 (Some(into), _) => into.room(),
                 (None, from) => Bytes::Packed(vec![0; from.as_ref()?.bytes()]),
             };
-            let ran = call.member.scatter(root, all.as_deref(), bytes.as_mut());
+            let ran = call.ranks.scatter(root, all.as_deref(), bytes.as_mut());
             if let Some(into) = into {
                 into.write(&bytes);
             }
@@ -189,7 +189,7 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
             let own = own.read();
             let all = into.times(call.size);
             let mut bytes = all.room();
-            let ran = call.member.allgather(&own, bytes.as_mut());
+            let ran = call.ranks.allgather(&own, bytes.as_mut());
             all.write(&bytes);
             Some(ran)
         }
@@ -210,7 +210,7 @@ pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> T
         unsafe {
             let from = from.read();
             let mut bytes = into.room();
-            let ran = call.member.alltoall(&from, bytes.as_mut());
+            let ran = call.ranks.alltoall(&from, bytes.as_mut());
             into.write(&bytes);
             Some(ran)
         }
@@ -234,7 +234,7 @@ pub(crate) unsafe fn gatherv<C: Counts>(
             let block = call.sent(sent)?;
             call.take(Kind::Gatherv, 0)?;
             // SAFETY: MPI's contract.
-            return Some(call.member.gatherv(root, &unsafe { block.read() }, None));
+            return Some(call.ranks.gatherv(root, &unsafe { block.read() }, None));
         }
         let elements = call.elements(received.2)?;
         call.take(Kind::Gatherv, 0)?;
@@ -245,7 +245,7 @@ pub(crate) unsafe fn gatherv<C: Counts>(
         unsafe {
             let own = own.read();
             let mut room = layout.room();
-            let ran = call.member.gatherv(root, &own, Some(room.parts()));
+            let ran = call.ranks.gatherv(root, &own, Some(room.parts()));
             layout.write(&room);
             Some(ran)
         }
@@ -271,7 +271,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             // SAFETY: MPI's contract.
             unsafe {
                 let mut bytes = into.room();
-                let ran = call.member.scatterv(root, None, bytes.as_mut());
+                let ran = call.ranks.scatterv(root, None, bytes.as_mut());
                 into.write(&bytes);
                 return Some(ran);
             }
@@ -291,9 +291,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
                 None => Bytes::Packed(vec![0; layout.part(call.rank).bytes()]),
             };
             let all = layout.read();
-            let ran = call
-                .member
-                .scatterv(root, Some(all.parts()), bytes.as_mut());
+            let ran = call.ranks.scatterv(root, Some(all.parts()), bytes.as_mut());
             if let Some(into) = into {
                 into.write(&bytes);
             }
@@ -325,7 +323,7 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
             let own = own.read();
             let mut room = layout.room();
             let (recv, parts) = room.parts();
-            let ran = call.member.allgatherv(&own, recv, parts);
+            let ran = call.ranks.allgatherv(&own, recv, parts);
             layout.write(&room);
             Some(ran)
         }
@@ -363,7 +361,7 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
                 Some(from) => from.read(),
             };
             let mut room = into.room();
-            let ran = call.member.alltoallv(give.parts(), room.parts());
+            let ran = call.ranks.alltoallv(give.parts(), room.parts());
             into.write(&room);
             Some(ran)
         }

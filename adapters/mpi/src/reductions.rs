@@ -6,7 +6,8 @@ use crate::buffers::{slice, slice_mut};
 use crate::call::{Call, Taken, count, run};
 use crate::operators::{Exactness, Operator};
 use crate::race::Kind;
-use corecast::{Combine, Failure, Member};
+use crate::ranks::{Fault, Ranks};
+use corecast::Combine;
 use corecast_network::Handle;
 use std::ffi::{c_int, c_void};
 
@@ -62,8 +63,8 @@ impl Reduction {
     unsafe fn in_place(
         &self,
         data: *mut c_void,
-        body: impl FnOnce(&mut [u8], &dyn Combine) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        body: impl FnOnce(&mut [u8], &dyn Combine) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let operator = self.operator.as_combine();
         if self.is_aligned(data) {
             // SAFETY: the caller's promise.
@@ -130,7 +131,7 @@ pub(crate) unsafe fn reduce(
             if call.rank == root && !in_place {
                 reduction.copy(sent, received);
             }
-            Some(reduction.in_place(data, |data, by| call.member.reduce_by(root, data, by)))
+            Some(reduction.in_place(data, |data, by| call.ranks.reduce_by(root, data, by)))
         }
     })
 }
@@ -146,10 +147,13 @@ unsafe fn everywhere(
     received: *mut c_void,
     by: By,
     comm: Handle,
-    body: impl FnOnce(&mut Member, &mut [u8], &dyn Combine) -> Result<(), Failure>,
+    body: impl FnOnce(&mut Ranks, &mut [u8], &dyn Combine) -> Result<(), Fault>,
 ) -> Taken {
     run(comm, |call| {
         let reduction = call.reduction(by)?;
+        if kind == Kind::Scan && !call.ranks.keeps_order() {
+            return None;
+        }
         if !reduction.is_buffer(received) || !reduction.is_buffer(sent) {
             return None;
         }
@@ -159,7 +163,7 @@ unsafe fn everywhere(
             if !call.is_in_place(sent) {
                 reduction.copy(sent, received);
             }
-            Some(reduction.in_place(received, |data, by| body(call.member, data, by)))
+            Some(reduction.in_place(received, |data, by| body(call.ranks, data, by)))
         }
     })
 }
@@ -184,7 +188,7 @@ pub(crate) unsafe fn allreduce(
             received,
             by,
             comm,
-            |member, data, by| member.allreduce_by(data, by),
+            |ranks, data, by| ranks.allreduce_by(data, by),
         )
     }
 }
@@ -202,8 +206,8 @@ pub(crate) unsafe fn scan(
 ) -> Taken {
     // SAFETY: the caller's promise.
     unsafe {
-        everywhere(Kind::Scan, sent, received, by, comm, |member, data, by| {
-            member.scan_by(data, by)
+        everywhere(Kind::Scan, sent, received, by, comm, |ranks, data, by| {
+            ranks.scan_by(data, by)
         })
     }
 }
@@ -222,6 +226,9 @@ pub(crate) unsafe fn exscan(
     run(comm, |call| {
         let reduction = call.reduction(by)?;
         let in_place = call.is_in_place(sent);
+        if !call.ranks.keeps_order() {
+            return None;
+        }
         // The first rank has no result, and its place for one may be missing.
         let first = call.rank == 0 && !in_place;
         if !reduction.is_buffer(sent) || !first && !reduction.is_buffer(received) {
@@ -234,14 +241,14 @@ pub(crate) unsafe fn exscan(
                 let mut copy = aligned(slice(sent, reduction.bytes));
                 let copied = &mut bytemuck::cast_slice_mut(&mut copy)[..reduction.bytes];
                 return Some(
-                    call.member
+                    call.ranks
                         .exscan_by(copied, reduction.operator.as_combine()),
                 );
             }
             if !in_place {
                 reduction.copy(sent, received);
             }
-            Some(reduction.in_place(received, |data, by| call.member.exscan_by(data, by)))
+            Some(reduction.in_place(received, |data, by| call.ranks.exscan_by(data, by)))
         }
     })
 }
@@ -297,7 +304,7 @@ unsafe fn scattered(
     received: *mut c_void,
     by: By,
     counts: &[usize],
-) -> Option<Result<(), Failure>> {
+) -> Option<Result<(), Fault>> {
     let all: usize = counts.iter().sum();
     let reduction = call.reduction(By(all as i64, by.1, by.2))?;
     let in_place = call.is_in_place(sent);
@@ -326,14 +333,14 @@ unsafe fn scattered(
         // SAFETY: MPI's contract; what is given in place was copied.
         let block = unsafe { slice_mut(received, block) };
         return Some(
-            call.member
+            call.ranks
                 .reduce_scatterv_by(given, counts, block, operator),
         );
     }
     let mut result = vec![0_u128; block.div_ceil(size_of::<u128>())];
     let result = &mut bytemuck::cast_slice_mut(&mut result)[..block];
     let ran = call
-        .member
+        .ranks
         .reduce_scatterv_by(given, counts, result, operator);
     // SAFETY: as above.
     unsafe { slice_mut(received, block) }.copy_from_slice(result);

@@ -1,19 +1,22 @@
 //! Layer 4: teams of processes, which communicators of the same members share.
 //!
 //! To make a team, or to choose one of those that are kept, the members of a communicator have to agree; they do it by
-//! three gathers of the library's on that very communicator, in the same call of all of them.
+//! three gathers of the library's on that very communicator, in the same call of all of them. Members on several hosts make a
+//! team on each of these, and a communicator of their own for messages between them.
 //!
 //! **Who may share a team.** Two communicators of the same processes in the same order are told apart by MPI, and not by
 //! a team. Where one thread of each process calls at a time, that does no harm: the calls on both come in the same order
 //! on all members, because a program in which they do not may wait for ever under any library (MPI 4.1, §6.14, example
 //! 6.28). Where several threads may call, a team belongs to one communicator at a time.
 
-use crate::card::{self, Card};
+use crate::card::{self, Card, Process};
 use crate::process::progress;
 use crate::race::Races;
+use crate::ranks::Ranks;
 use corecast::process::Address;
 use corecast::{Builder, Member, Team};
-use corecast_network::{Handle, Library};
+use corecast_cluster::{ClusterMember, ClusterOptions, Hosts};
+use corecast_network::{Handle, Library, MpiFabric};
 use corecast_wire::exclusive::Exclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +34,7 @@ const REFUSED: u64 = u64::MAX;
 
 /// What one rank needs of its team.
 pub(crate) struct Membership {
-    pub(crate) member: Member,
+    pub(crate) ranks: Ranks,
     pub(crate) races: Races,
 }
 
@@ -40,10 +43,30 @@ pub(crate) struct Shared {
     /// What all members call it.
     id: u64,
     /// Its members, in the order of ranks.
-    members: Vec<[u64; 2]>,
+    members: Vec<Process>,
     pub(crate) membership: Exclusive<Membership>,
-    /// It outlives the member.
-    team: Team,
+    /// It outlives the member; `None` for a rank that is alone on its host.
+    team: Option<Team>,
+    /// It outlives the fabric.
+    #[expect(dead_code, reason = "it is freed with the team")]
+    network: Option<Private>,
+    hosts: usize,
+}
+
+/// A communicator that no program knows of.
+struct Private {
+    library: &'static Library,
+    comm: Handle,
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        if self.library.is_running() {
+            // SAFETY: a communicator that nobody uses any more. Libraries free one without a message, so the members need not
+            // do it at the same time.
+            unsafe { (self.library.functions().comm_free)(&mut self.comm) };
+        }
+    }
 }
 
 // SAFETY: `membership` is used by one thread at a time: MPI lets no two threads call collectives on one communicator at the same
@@ -55,18 +78,25 @@ unsafe impl Sync for Shared {}
 impl Shared {
     /// One line about the plans that run.
     pub(crate) fn line(&self) -> String {
-        let explanation = self.team.explain();
-        match explanation.operations.is_empty() {
-            true => "plans of the first process that came".to_owned(),
-            false => explanation.line(),
-        }
+        let between = match self.hosts {
+            1 => String::new(),
+            hosts => format!("{hosts} hosts, binomial trees between them; on this one "),
+        };
+        let here = match self.team.as_ref().map(Team::explain) {
+            None => "one rank".to_owned(),
+            Some(explanation) if explanation.operations.is_empty() => {
+                "plans of the first process that came".to_owned()
+            }
+            Some(explanation) => explanation.line(),
+        };
+        between + &here
     }
 }
 
 /// Why the members of a communicator have no team.
 #[derive(Clone, Debug)]
 pub(crate) enum Refusal {
-    /// They are not all on one host, or some of them do not take part.
+    /// Some of them do not take part, or by another version of this library.
     Apart,
     /// There are too many teams.
     Full,
@@ -77,7 +107,7 @@ pub(crate) enum Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Apart => f.write_str("its processes do not share one host's memory"),
+            Self::Apart => f.write_str("not all of its processes take part, by the same version"),
             Self::Full => write!(
                 f,
                 "there are {TEAMS_MAX} teams already: free communicators that are used no more"
@@ -108,7 +138,7 @@ pub(crate) fn leave_all() {
 
 /// The team of a communicator's members. All of them call it.
 pub(crate) fn agree(
-    library: &Library,
+    library: &'static Library,
     comm: Handle,
     rank: usize,
     size: usize,
@@ -119,10 +149,10 @@ pub(crate) fn agree(
     let mut cards = vec![own; size];
     gather(library, comm, &own, &mut cards)?;
     // Everybody compares with the first, and so all find the same.
-    if !cards.iter().all(|card| card.is_near(&cards[0])) {
+    if !cards.iter().all(|card| card.takes_part_with(&cards[0])) {
         return Err(Refusal::Apart);
     }
-    let members: Vec<[u64; 2]> = cards.iter().map(Card::process).collect();
+    let members: Vec<Process> = cards.iter().map(Card::process).collect();
     let multithreaded = cards.iter().any(Card::is_multithreaded);
     // The proposal is kept alive from now on, so nobody else takes it.
     let (proposal, found) = propose(&members, multithreaded);
@@ -134,24 +164,82 @@ pub(crate) fn agree(
     if let (Some(found), true) = (found, proposals.iter().all(|&other| other == proposal)) {
         return Ok(found);
     }
-    let made = make(&cards, rank);
+    let hosts = hosts(&cards);
+    let team = make(&cards, &hosts, rank);
+    let network = match hosts.len() {
+        1 => Ok(None),
+        _ => private(library, comm, rank).map(Some),
+    };
     let mut reached = vec![0_u8; size];
-    gather(library, comm, &u8::from(made.is_ok()), &mut reached)?;
-    let (team, member) = made.map_err(Refusal::Failed)?;
+    gather(
+        library,
+        comm,
+        &u8::from(team.is_ok() && network.is_ok()),
+        &mut reached,
+    )?;
+    let (team, network) = (team.map_err(Refusal::Failed)?, network?);
     if reached.contains(&0) {
         return Err(Refusal::Failed("another one has failed".to_owned()));
     }
+    let (team, member) = team.unzip();
+    let count = hosts.len();
+    let ranks = match (&network, member) {
+        (None, member) => Ranks::Host(member.expect("a host of several ranks has a team")),
+        (Some(network), member) => {
+            // SAFETY: `Shared` keeps the communicator for as long as the fabric, of which each rank makes one; and its calls are
+            // those of collectives, which one thread makes at a time.
+            let fabric =
+                unsafe { MpiFabric::new(library, network.comm, hosts.host_of(rank), count) };
+            let options = ClusterOptions::default();
+            Ranks::Hosts(ClusterMember::new(
+                Arc::new(hosts),
+                rank,
+                member,
+                fabric,
+                &options,
+            ))
+        }
+    };
     let shared = Arc::new(Shared {
         id: number(&cards[0]),
         members,
         membership: Exclusive::new(Membership {
-            member,
+            ranks,
             races: Races::new(rank == 0),
         }),
         team,
+        network,
+        hosts: count,
     });
     kept().push(Arc::clone(&shared));
     Ok(shared)
+}
+
+/// Who is on which host.
+fn hosts(cards: &[Card]) -> Hosts {
+    let keys: Vec<_> = cards
+        .iter()
+        .enumerate()
+        .map(|(rank, card)| card.host(rank))
+        .collect();
+    let near: Vec<bool> = cards.iter().map(Card::is_near_network).collect();
+    Hosts::new(&keys, &near)
+}
+
+/// A communicator of the same members, without the program's attributes.
+fn private(library: &'static Library, comm: Handle, rank: usize) -> Result<Private, Refusal> {
+    let mut made: Handle = 0;
+    // SAFETY: a place for a handle. All members call it.
+    let code = unsafe { (library.functions().comm_split)(comm, 0, rank as i32, &mut made) };
+    match code {
+        0 => Ok(Private {
+            library,
+            comm: library.handle(made),
+        }),
+        code => Err(Refusal::Failed(format!(
+            "MPI_Comm_split has failed with {code}"
+        ))),
+    }
 }
 
 /// Gives every member's value to all members.
@@ -187,7 +275,7 @@ fn gather<T: bytemuck::Pod>(
 }
 
 /// The oldest team of these members that is kept and free, and its number.
-fn propose(members: &[[u64; 2]], multithreaded: bool) -> (u64, Option<Arc<Shared>>) {
+fn propose(members: &[Process], multithreaded: bool) -> (u64, Option<Arc<Shared>>) {
     let mut kept = kept();
     // One reference is that of the list.
     let is_free = |shared: &Arc<Shared>| !multithreaded || Arc::strong_count(shared) == 1;
@@ -215,16 +303,22 @@ fn number(first: &Card) -> u64 {
     (process << 40) | (next & ((1 << 40) - 1))
 }
 
-/// Meets the other members in a new team.
-fn make(cards: &[Card], rank: usize) -> Result<(Team, Member), String> {
+/// Meets the other members of this rank's host in a new team; `None` for a rank that is alone there.
+fn make(cards: &[Card], hosts: &Hosts, rank: usize) -> Result<Option<(Team, Member)>, String> {
+    let here = hosts.ranks(hosts.host_of(rank));
+    if here.len() == 1 {
+        return Ok(None);
+    }
+    let cards: Vec<Card> = here.iter().map(|&rank| cards[rank]).collect();
     let [process, started, next] = cards[0].team();
     let address = Address::Name(format!("mpi-{process}-{started:x}-{next:x}"));
+    let place = hosts.place_of(rank);
     let team = Builder::new()
-        .bound_to(card::pus(cards))
+        .bound_to(card::pus(&cards))
         .meanwhile(progress)
         .join_limit(JOIN_LIMIT)
-        .enter(&address, cards.len(), &[Some(rank)])
+        .enter(&address, cards.len(), &[Some(place)])
         .map_err(|error| error.to_string())?;
-    let member = team.join(rank).map_err(|error| error.to_string())?;
-    Ok((team, member))
+    let member = team.join(place).map_err(|error| error.to_string())?;
+    Ok(Some((team, member)))
 }

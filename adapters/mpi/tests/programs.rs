@@ -162,6 +162,42 @@ fn every_collective_does_what_the_standard_says() {
     all_right("everything.c", &[], &[(3, &["4", &rounds])]);
 }
 
+/// Ranks play hosts, whose ranks lie side by side or take turns. Between them everything goes by messages.
+#[test]
+fn several_hosts_are_a_team_each_and_messages_between_them() {
+    let rounds = match std::env::var("CORECAST_TEST_CASES") {
+        Ok(cases) => (cases.parse::<usize>().unwrap() * 50).to_string(),
+        Err(_) => "80".to_owned(),
+    };
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpicc", "everything.c", &[]) else {
+            continue;
+        };
+        for (ranks, hosts, seed) in [(4, "r / 2", "5"), (5, "r % 2", "6"), (3, "r", "7")] {
+            let script = format!(
+                "r=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; export CORECAST_MPI_HOST=$(({hosts} + 1)); exec \"$@\""
+            );
+            let arguments = [
+                "-c",
+                &script,
+                "sh",
+                program.to_str().unwrap(),
+                seed,
+                &rounds,
+                "1",
+            ];
+            // All on teams, whatever is faster.
+            let on_teams = [("CORECAST_MPI_RACE", "0")];
+            let shell = Path::new("/bin/sh");
+            let text = said(&mpi.run_under(ranks, &on_teams, shell, &arguments));
+            assert!(text.contains("all right"), "{mpi:?}, {hosts}: {text}");
+            let count = if ranks == 3 { 3 } else { 2 };
+            let served = format!("are taken over: {count} hosts, binomial trees between them;");
+            assert!(text.contains(&served), "{mpi:?}, {hosts}: {text}");
+        }
+    }
+}
+
 #[test]
 fn a_rank_that_waits_lets_messages_pass() {
     all_right("progress.c", &[], &[(2, &[]), (4, &[])]);

@@ -10,16 +10,22 @@
 //! | `dialect.rs` | what differs between the binary interfaces |
 //! | `functions.rs` | the library's own functions, by their profiling names |
 //! | `library.rs` | all of it together, and what is asked of the library once |
+//! | `network.rs` | what a network between hosts must offer beside a fabric's operations |
+//! | `fabric.rs` | it, over MPI's point-to-point communication |
 
 mod dialect;
+mod fabric;
 mod functions;
 mod library;
 mod loaded;
+mod network;
 
 pub use dialect::{Dialect, Operation};
+pub use fabric::{MpiFabric, MpiWindow, NetworkError};
 pub use functions::{Counts, Functions, Ints, Receive, Send};
 pub use library::{FindError, Library};
 pub use loaded::{Loaded, next_definition};
+pub use network::Network;
 
 /// A handle of MPI: a pointer in Open MPI and by the standard's binary interface, a number of 32 bits in MPICH, whose
 /// upper half is undefined where a register carries it. [`Library::handle`] makes it comparable.

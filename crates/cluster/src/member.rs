@@ -1,0 +1,206 @@
+//! One rank of all hosts', and what every operation needs.
+
+use crate::error::ClusterError;
+use crate::hosts::Hosts;
+use crate::node::Node;
+use corecast::{Member, Pattern};
+use corecast_collectives::layout::{Layout, RankSchedule};
+use corecast_collectives::pipeline::PipelineSegments;
+use corecast_collectives::plans::BarrierPlan;
+use corecast_collectives::{Algorithms, OpContext, Plans, barrier};
+use corecast_model::cluster;
+use corecast_network::Network;
+use corecast_plan::rounds::Rounds;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How operations go over the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClusterOptions {
+    /// The costs of its messages, for which trees between hosts are planned.
+    pub network: cluster::Network,
+    /// The pattern of these trees.
+    pub pattern: Pattern,
+    /// The fragments in which long broadcasts and reductions go through the levels.
+    pub fragments: PipelineSegments,
+}
+
+impl Default for ClusterOptions {
+    /// Binomial trees, as in NUMA clusters §3, and fragments of 32 KiB (§3, Table 1).
+    fn default() -> Self {
+        Self {
+            network: cluster::Network::ASSUMED,
+            pattern: Pattern::Binomial,
+            fragments: PipelineSegments::Fixed(PipelineSegments::FIXED_BYTES),
+        }
+    }
+}
+
+/// One rank of several hosts'. All ranks call the same operations in the same order.
+///
+/// Its operations work on bytes, by operators whose type of elements is [erased](corecast::operator::erased): it serves
+/// other interfaces, which have types of their own.
+pub struct ClusterMember<N: Network> {
+    pub(crate) hosts: Arc<Hosts>,
+    pub(crate) rank: usize,
+    pub(crate) host: usize,
+    pub(crate) node: Node,
+    pub(crate) network: OpContext<N>,
+    pub(crate) fragments: PipelineSegments,
+}
+
+/// How an operation has ended.
+pub(crate) type Ended<N> = Result<(), ClusterError<<N as corecast_wire::Fabric>::Error>>;
+
+/// Who acts for the hosts in an operation.
+#[derive(Clone, Copy)]
+pub(crate) enum Acting {
+    /// Everywhere the leader.
+    Leaders,
+    /// The root for its own host, elsewhere the leader.
+    Root(usize),
+    /// Everywhere the last rank, which has the result of its host's scan.
+    Last,
+}
+
+/// This rank's part of an operation: who acts for its host, by its place there, and whether that is this rank.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) leader: usize,
+    pub(crate) acts: bool,
+}
+
+impl<N: Network> ClusterMember<N> {
+    /// The rank `rank`: `team` is its host's, `None` where it is alone there, and `network` joins all hosts.
+    ///
+    /// # Panics
+    ///
+    /// If the team or the network has other numbers of ranks than `hosts`.
+    ///
+    /// # Cost
+    ///
+    /// Time and memory in the square of the number of hosts: each one knows its neighbour towards every root. Nothing is
+    /// planned later.
+    pub fn new(
+        hosts: Arc<Hosts>,
+        rank: usize,
+        team: Option<Member>,
+        network: N,
+        options: &ClusterOptions,
+    ) -> Self {
+        let host = hosts.host_of(rank);
+        let (own, team_size) = (
+            hosts.ranks(host).len(),
+            team.as_ref().map_or(1, Member::size),
+        );
+        assert_eq!(team_size, own, "the team has the ranks of the host");
+        assert_eq!(
+            (network.rank(), network.size()),
+            (host, hosts.len()),
+            "the network has all hosts"
+        );
+        let plans = plans(hosts.len(), options);
+        let asked = Algorithms::default();
+        let layout = Layout::new(&plans, &asked, (None, false));
+        let (mut schedules, _) = RankSchedule::all(&plans, layout, asked, false, None);
+        Self {
+            network: OpContext::new(network, Arc::new(schedules.swap_remove(host))),
+            fragments: options.fragments,
+            node: Node(team),
+            hosts,
+            rank,
+            host,
+        }
+    }
+
+    /// Which rank is on which host.
+    pub fn hosts(&self) -> &Hosts {
+        &self.hosts
+    }
+
+    /// Whether operators that keep the order of ranks can be served, and scans.
+    pub fn keeps_order(&self) -> bool {
+        self.hosts.is_in_order()
+    }
+
+    /// The network between hosts.
+    pub fn network(&self) -> &N {
+        &self.network.fabric
+    }
+
+    /// Begins an operation.
+    pub(crate) fn begin(&mut self, acting: Acting) -> Part {
+        for host in 0..self.hosts.len() {
+            self.network.fabric.act(host, self.acting(acting, host));
+        }
+        let leader = self.acting(acting, self.host);
+        Part {
+            leader: self.hosts.place_of(leader),
+            acts: leader == self.rank,
+        }
+    }
+
+    fn acting(&self, acting: Acting, host: usize) -> usize {
+        match acting {
+            Acting::Root(root) if self.hosts.host_of(root) == host => root,
+            Acting::Last => *self.hosts.ranks(host).last().expect("a host has ranks"),
+            _ => self.hosts.leader(host),
+        }
+    }
+
+    /// Runs `body` over the network if this rank acts for its host.
+    pub(crate) fn between_hosts(
+        &mut self,
+        part: Part,
+        body: impl FnOnce(&mut OpContext<N>) -> Result<(), N::Error>,
+    ) -> Ended<N> {
+        match part.acts {
+            true => body(&mut self.network).map_err(ClusterError::Network),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends an operation.
+    pub(crate) fn end(&mut self, part: Part) -> Ended<N> {
+        self.between_hosts(part, |network| network.fabric.finish())
+    }
+
+    /// The fragments of `len` bytes.
+    pub(crate) fn fragments(
+        &self,
+        len: usize,
+        element: usize,
+    ) -> impl Iterator<Item = Range<usize>> + use<N> {
+        self.fragments.of(len, element)
+    }
+
+    /// Waits until all ranks are here.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`]. So it is for all operations.
+    #[track_caller]
+    pub fn barrier(&mut self) -> Result<(), ClusterError<N::Error>> {
+        let part = self.begin(Acting::Leaders);
+        self.node.barrier()?;
+        self.between_hosts(part, barrier::start)?;
+        self.end(part)?;
+        Ok(self.node.barrier()?)
+    }
+}
+
+/// The plans between `hosts`: they know no difference between two hosts, as their costs are those of one network.
+fn plans(hosts: usize, options: &ClusterOptions) -> Plans {
+    let network = options.network;
+    let (send, receive) = (
+        network.overhead_ns,
+        network.latency_ns + network.overhead_ns,
+    );
+    let words = format!("core:{hosts} send={send} receive={receive}");
+    let machine = corecast_model::synthetic(&words).expect("costs that were checked");
+    let plans = Plans::of_pattern(machine.costs(), options.pattern, Some(0));
+    let plans = plans.expect("a root that is there");
+    // Each round costs a message, and a tree needs twice as many as a dissemination.
+    let rounds = BarrierPlan::Rounds(Rounds::dissemination(hosts, 2));
+    plans.with_barrier(rounds).expect("as many hosts")
+}

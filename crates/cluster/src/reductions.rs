@@ -1,0 +1,163 @@
+//! Operations that combine data or give them to all.
+
+use crate::error::ClusterError;
+use crate::member::{Acting, ClusterMember};
+use corecast::Combine;
+use corecast_collectives::context::aligned_room;
+use corecast_collectives::{allreduce, broadcast, reduce, reduce_scatter};
+use corecast_network::Network;
+use std::ops::Range;
+
+/// A copy with the widest alignment of elements.
+pub(crate) fn copied<'a>(room: &'a mut Vec<u128>, data: &[u8]) -> &'a mut [u8] {
+    let copy = aligned_room(room, data.len());
+    copy.copy_from_slice(data);
+    copy
+}
+
+impl<N: Network> ClusterMember<N> {
+    /// Gives all ranks the root's data. A fragment is on its way to other hosts while the one before it is given to the ranks
+    /// of a host.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`].
+    #[track_caller]
+    pub fn broadcast(
+        &mut self,
+        root: usize,
+        data: &mut [u8],
+    ) -> Result<(), ClusterError<N::Error>> {
+        let (part, host) = (self.begin(Acting::Root(root)), self.hosts.host_of(root));
+        for fragment in self.fragments(data.len(), 1) {
+            let data = &mut data[fragment];
+            self.between_hosts(part, |network| broadcast::start(network, host, data, 1))?;
+            self.node.broadcast(part.leader, data)?;
+        }
+        self.end(part)
+    }
+
+    /// Combines all ranks' data at the root; what others give stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`].
+    ///
+    /// # Panics
+    ///
+    /// If the operator keeps the order of ranks and hosts [do not](Self::keeps_order).
+    #[track_caller]
+    pub fn reduce_by(
+        &mut self,
+        root: usize,
+        data: &mut [u8],
+        combine: &dyn Combine,
+    ) -> Result<(), ClusterError<N::Error>> {
+        self.assert_order(combine);
+        let (part, host) = (self.begin(Acting::Root(root)), self.hosts.host_of(root));
+        let mut room = Vec::new();
+        for fragment in self.fragments(data.len(), combine.element_size()) {
+            let mut data = &mut data[fragment];
+            if part.acts && self.rank != root {
+                data = copied(&mut room, data);
+            }
+            self.node.reduce(part.leader, data, combine)?;
+            self.between_hosts(part, |network| reduce::start(network, host, data, &combine))?;
+        }
+        self.end(part)
+    }
+
+    /// Combines all ranks' data on all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`].
+    ///
+    /// # Panics
+    ///
+    /// As [`reduce_by`](Self::reduce_by).
+    #[track_caller]
+    pub fn allreduce_by(
+        &mut self,
+        data: &mut [u8],
+        combine: &dyn Combine,
+    ) -> Result<(), ClusterError<N::Error>> {
+        self.assert_order(combine);
+        let part = self.begin(Acting::Leaders);
+        for fragment in self.fragments(data.len(), combine.element_size()) {
+            let data = &mut data[fragment];
+            self.node.reduce(part.leader, data, combine)?;
+            self.between_hosts(part, |network| allreduce::start(network, data, &combine))?;
+            self.node.broadcast(part.leader, data)?;
+        }
+        self.end(part)
+    }
+
+    /// Combines all ranks' data, of which each gets its block. `counts` are the elements of all blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`].
+    ///
+    /// # Panics
+    ///
+    /// As [`reduce_by`](Self::reduce_by), and for blocks that are not the data's.
+    #[track_caller]
+    pub fn reduce_scatterv_by(
+        &mut self,
+        send: &[u8],
+        counts: &[usize],
+        recv: &mut [u8],
+        combine: &dyn Combine,
+    ) -> Result<(), ClusterError<N::Error>> {
+        self.assert_order(combine);
+        let (part, hosts, element) = (
+            self.begin(Acting::Leaders),
+            self.hosts.clone(),
+            combine.element_size(),
+        );
+        let lens: Vec<usize> = counts.iter().map(|count| count * element).collect();
+        let begins = crate::node::begins(&lens);
+        assert_eq!(
+            lens.iter().sum::<usize>(),
+            send.len(),
+            "`send` has all blocks"
+        );
+        // Blocks of one host lie side by side; node and network work in place.
+        let mut room = Vec::new();
+        let whole = aligned_room(&mut room, send.len());
+        let mut at = 0;
+        for rank in hosts.by_host() {
+            let block = &send[begins[rank]..][..lens[rank]];
+            whole[at..at + block.len()].copy_from_slice(block);
+            at += block.len();
+        }
+        self.node.reduce(part.leader, whole, combine)?;
+        let of_host =
+            |host: usize| -> usize { hosts.ranks(host).iter().map(|&rank| lens[rank]).sum() };
+        let blocks: Vec<usize> = (0..hosts.len()).map(of_host).collect();
+        let starts = crate::node::begins(&blocks);
+        let block = |host: usize| -> Range<usize> { starts[host]..starts[host] + blocks[host] };
+        let mut own_room = Vec::new();
+        let own = aligned_room(&mut own_room, blocks[self.host]);
+        self.between_hosts(part, |network| {
+            reduce_scatter::start(network, whole, block, own, &combine)
+        })?;
+        let own_lens: Vec<usize> = hosts
+            .ranks(self.host)
+            .iter()
+            .map(|&rank| lens[rank])
+            .collect();
+        let send = part.acts.then_some((&*own, &own_lens[..]));
+        self.node.scatter(part.leader, send, recv)?;
+        self.end(part)
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_order(&self, combine: &dyn Combine) {
+        assert!(
+            !combine.ordered() || self.keeps_order(),
+            "hosts whose ranks take turns cannot keep the order of an operator: ask `keeps_order`"
+        );
+    }
+}
