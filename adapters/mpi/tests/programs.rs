@@ -7,21 +7,29 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// An MPI library, by the suffix that distributions give its commands.
+/// An MPI library.
 #[derive(Clone, Copy, Debug)]
 struct Mpi {
+    /// The suffix that distributions give its commands.
     name: &'static str,
     /// How the launcher passes a variable on.
     passes: fn(&str, &str) -> Vec<String>,
 }
 
-const LIBRARIES: [Mpi; 2] = [
+/// A folder with the commands of an MPI library that has the binary interface of MPI 5, which distributions do not have yet.
+const STANDARD: &str = "CORECAST_TEST_MPI5";
+
+const LIBRARIES: [Mpi; 3] = [
     Mpi {
         name: "openmpi",
         passes: |name, value| vec!["-x".to_owned(), format!("{name}={value}")],
     },
     Mpi {
         name: "mpich",
+        passes: |name, value| vec!["-genv".to_owned(), name.to_owned(), value.to_owned()],
+    },
+    Mpi {
+        name: "abi",
         passes: |name, value| vec!["-genv".to_owned(), name.to_owned(), value.to_owned()],
     },
 ];
@@ -40,6 +48,15 @@ fn source(name: &str) -> PathBuf {
 }
 
 impl Mpi {
+    /// One of the library's commands.
+    fn command(self, name: &str) -> String {
+        match (std::env::var(STANDARD), name) {
+            (Ok(folder), "mpirun") if self.name == "abi" => format!("{folder}/{name}"),
+            (Ok(folder), _) if self.name == "abi" => format!("{folder}/{name}_abi"),
+            _ => format!("{name}.{}", self.name),
+        }
+    }
+
     /// Compiles a program or, by `more`, a library. `None` where the compiler is missing, which is said; where all peers are
     /// required, that fails the test.
     fn compile(self, compiler: &str, file: &str, more: &[&str]) -> Option<PathBuf> {
@@ -47,7 +64,7 @@ impl Mpi {
         std::fs::create_dir_all(&folder).unwrap();
         let test = std::thread::current().name().unwrap().replace("::", "-");
         let built = folder.join(format!("{test}-{file}.{}", self.name));
-        let compiler = format!("{compiler}.{}", self.name);
+        let compiler = self.command(compiler);
         let output = Command::new(&compiler)
             .args(["-O1", "-o"])
             .arg(&built)
@@ -64,10 +81,14 @@ impl Mpi {
             Err(_) => {
                 let required = std::env::var_os("CORECAST_REQUIRE_PEERS").is_some();
                 assert!(
-                    !required || !compiler.starts_with("mpicc"),
+                    !required || !compiler.starts_with("mpicc") || self.name == "abi",
                     "there is no {compiler}"
                 );
-                eprintln!("SKIPPED: {file} with {}: there is no {compiler}", self.name);
+                let hint = if self.name == "abi" { STANDARD } else { "" };
+                eprintln!(
+                    "SKIPPED: {file} with {}: there is no {compiler} {hint}",
+                    self.name
+                );
                 None
             }
         }
@@ -82,7 +103,7 @@ impl Mpi {
         program: &Path,
         arguments: &[&str],
     ) -> Output {
-        let launcher = format!("mpirun.{}", self.name);
+        let launcher = self.command("mpirun");
         let mut command = Command::new("timeout");
         command.args(["600", &launcher, "-n", &ranks.to_string()]);
         for (name, value) in variables {
@@ -216,7 +237,7 @@ fn threads_call_on_communicators_of_their_own() {
 /// MPICH of Debian 12 starts no further programs, so this is with Open MPI.
 #[test]
 fn processes_that_were_spawned_are_left_to_the_library() {
-    let [mpi, _] = LIBRARIES;
+    let [mpi, ..] = LIBRARIES;
     let Some(program) = mpi.compile("mpicc", "spawn.c", &[]) else {
         return;
     };
