@@ -4,6 +4,8 @@
 //!
 //! The programs in `programs/` check their own results, and do not use Corecast.
 
+mod hosts;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -94,24 +96,20 @@ impl Mpi {
         }
     }
 
-    /// Runs a program as `ranks` processes, with these variables in their environment. A hang ends by a signal, long after any
-    /// machine would be done.
-    fn run(
+    /// Adds its launcher to a command that runs another: for `ranks` processes, with these variables in their environment. A
+    /// hang ends by a signal, long after any machine would be done.
+    fn launcher<'a>(
         self,
+        command: &'a mut Command,
         ranks: usize,
         variables: &[(&str, &str)],
-        program: &Path,
-        arguments: &[&str],
-    ) -> Output {
+    ) -> &'a mut Command {
         let launcher = self.command("mpirun");
-        let mut command = Command::new("timeout");
-        command.args(["600", &launcher, "-n", &ranks.to_string()]);
+        command.args(["timeout", "600", &launcher, "-n", &ranks.to_string()]);
         for (name, value) in variables {
             command.args((self.passes)(name, value));
         }
         command
-            .arg(program)
-            .args(arguments)
             .env_remove("CORECAST_DISABLE")
             .env("RUST_BACKTRACE", "0")
             // Open MPI's own conditions for root, and for more processes than cores.
@@ -119,8 +117,19 @@ impl Mpi {
             .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
             .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
             .env("OMPI_MCA_mpi_yield_when_idle", "1")
-            .output()
-            .unwrap()
+    }
+
+    /// Runs a program as `ranks` processes, with these variables in their environment.
+    fn run(
+        self,
+        ranks: usize,
+        variables: &[(&str, &str)],
+        program: &Path,
+        arguments: &[&str],
+    ) -> Output {
+        let mut command = Command::new("env");
+        let launcher = self.launcher(&mut command, ranks, variables);
+        launcher.arg(program).args(arguments).output().unwrap()
     }
 
     /// Runs a program under the adapter, which says what it does.
