@@ -19,7 +19,7 @@ struct Mpi {
 }
 
 /// A folder with the commands of an MPI library that has the binary interface of MPI 5, which distributions do not have yet.
-const STANDARD: &str = "CORECAST_TEST_MPI5";
+const STANDARD: &str = "CORECAST_TEST_MPI_ABI";
 
 const LIBRARIES: [Mpi; 3] = [
     Mpi {
