@@ -4,6 +4,7 @@
 //! take each process for a host of its own. What counts is the start of the kernel, and its namespaces; the proof is that
 //! the memory is mapped afterwards.
 
+use crate::between::Between;
 use bytemuck::{Pod, Zeroable};
 use std::sync::OnceLock;
 
@@ -26,6 +27,8 @@ pub(crate) struct Card {
     process: [u64; 2],
     /// The number of the next team that it makes.
     next: u64,
+    /// How it would go between hosts; what the first process of a group says is done.
+    between: Between,
     /// PUs that it may run on.
     pus: [u64; PUS_MAX / 64],
 }
@@ -67,6 +70,7 @@ impl Card {
             ],
             process: [std::process::id().into(), started()],
             next,
+            between: Between::here(),
             pus,
         }
     }
@@ -86,6 +90,11 @@ impl Card {
     /// Whether all PUs that it may run on are of a NUMA node that owns a network card.
     pub(crate) fn is_near_network(&self) -> bool {
         self.flags & 4 != 0
+    }
+
+    /// How the process would go between hosts.
+    pub(crate) fn between(&self) -> Between {
+        self.between
     }
 
     /// Whether several threads of the process may call at a time.

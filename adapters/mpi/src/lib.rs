@@ -26,7 +26,8 @@
 //!     │       3    card  ranks  race  types    what a process tells others of itself; one rank of a host or of several;
 //!     │              │     │      │     │      who is faster; what is known of data types
 //!     │              └─────┴──┬───┴─────┘
-//!     └────── 2    process   slots             on or off, the MPI library, its progress; where tables keep handles
+//!     └────── 2    process  slots  between     on or off, the MPI library, its progress; where tables keep handles; the
+//!                                              way between hosts
 //!             1      corecast_network          what differs between MPI libraries
 //! ```
 //!
@@ -48,6 +49,7 @@
 //! **Invariant 5:** a call that is taken over takes no lock and, where elements are dense and nothing lies in place, copies
 //! nothing that its algorithm does not copy but the operands of a reduction that go where the result will be.
 
+mod between;
 mod buffers;
 mod call;
 mod card;

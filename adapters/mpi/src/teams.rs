@@ -15,7 +15,7 @@ use crate::race::Races;
 use crate::ranks::Ranks;
 use corecast::process::Address;
 use corecast::{Builder, Member, Team};
-use corecast_cluster::{ClusterMember, ClusterOptions, Hosts};
+use corecast_cluster::{ClusterMember, Hosts};
 use corecast_network::{Handle, Library, MpiFabric};
 use corecast_wire::exclusive::Exclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +51,8 @@ pub(crate) struct Shared {
     #[expect(dead_code, reason = "it is freed with the team")]
     network: Option<Private>,
     hosts: usize,
+    /// What the trees between them are called.
+    trees: &'static str,
 }
 
 /// A communicator that no program knows of.
@@ -80,7 +82,10 @@ impl Shared {
     pub(crate) fn line(&self) -> String {
         let between = match self.hosts {
             1 => String::new(),
-            hosts => format!("{hosts} hosts, binomial trees between them; on this one "),
+            hosts => format!(
+                "{hosts} hosts, {} trees between them; on this one ",
+                self.trees
+            ),
         };
         let here = match self.team.as_ref().map(Team::explain) {
             None => "one rank".to_owned(),
@@ -190,7 +195,7 @@ pub(crate) fn agree(
             // those of collectives, which one thread makes at a time.
             let fabric =
                 unsafe { MpiFabric::new(library, network.comm, hosts.host_of(rank), count) };
-            let options = ClusterOptions::default();
+            let options = cards[0].between().options();
             Ranks::Hosts(ClusterMember::new(
                 Arc::new(hosts),
                 rank,
@@ -210,6 +215,7 @@ pub(crate) fn agree(
         team,
         network,
         hosts: count,
+        trees: cards[0].between().name(),
     });
     kept().push(Arc::clone(&shared));
     Ok(shared)

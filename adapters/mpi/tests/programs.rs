@@ -217,12 +217,20 @@ fn several_hosts_are_a_team_each_and_messages_between_them() {
                 "1",
             ];
             // All on teams, whatever is faster.
-            let on_teams = [("CORECAST_MPI_RACE", "0")];
+            let mut more = vec![("CORECAST_MPI_RACE", "0")];
+            let mut trees = "binomial";
+            if ranks == 3 {
+                trees = "planned";
+                more.extend([
+                    ("CORECAST_MPI_TREES", trees),
+                    ("CORECAST_MPI_SEGMENTS", "halves:64"),
+                ]);
+            }
             let shell = Path::new("/bin/sh");
-            let text = said(&mpi.run_under(ranks, &on_teams, shell, &arguments));
+            let text = said(&mpi.run_under(ranks, &more, shell, &arguments));
             assert!(text.contains("all right"), "{mpi:?}, {hosts}: {text}");
             let count = if ranks == 3 { 3 } else { 2 };
-            let served = format!("are taken over: {count} hosts, binomial trees between them;");
+            let served = format!("are taken over: {count} hosts, {trees} trees between them;");
             assert!(text.contains(&served), "{mpi:?}, {hosts}: {text}");
         }
     }

@@ -7,7 +7,7 @@
 //! | `member.rs` | one rank of all, and what every operation needs |
 //! | `reductions.rs`, `moves.rs`, `scans.rs` | the operations, each composed of one on each level |
 //!
-//! Source: NUMA clusters §3 (three-level trees, of which a team's own plans make the lower two; fragments).
+//! Source: NUMA clusters §3 (three-level trees, of which a team's own plans make the lower two; segments).
 //!
 //! **Architecture invariant:** in every operation a rank that acts for its host has sent everything before it leaves, and
 //! waits until all of it may be forgotten. So a rank that computes between two operations holds nobody up.
@@ -21,6 +21,7 @@ mod node;
 mod reductions;
 mod scans;
 
+pub use corecast_collectives::pipeline::PipelineSegments;
 pub use corecast_network::Network;
 pub use error::ClusterError;
 pub use hosts::Hosts;

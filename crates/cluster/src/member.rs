@@ -21,17 +21,17 @@ pub struct ClusterOptions {
     pub network: cluster::Network,
     /// The pattern of these trees.
     pub pattern: Pattern,
-    /// The fragments in which long broadcasts and reductions go through the levels.
-    pub fragments: PipelineSegments,
+    /// The segments in which long broadcasts and reductions go through the levels.
+    pub segments: PipelineSegments,
 }
 
 impl Default for ClusterOptions {
-    /// Binomial trees, as in NUMA clusters §3, and fragments of 32 KiB (§3, Table 1).
+    /// Binomial trees, as in NUMA clusters §3, and segments of 32 KiB (§3, Table 1).
     fn default() -> Self {
         Self {
             network: cluster::Network::ASSUMED,
             pattern: Pattern::Binomial,
-            fragments: PipelineSegments::Fixed(PipelineSegments::FIXED_BYTES),
+            segments: PipelineSegments::Fixed(PipelineSegments::FIXED_BYTES),
         }
     }
 }
@@ -46,7 +46,7 @@ pub struct ClusterMember<N: Network> {
     pub(crate) host: usize,
     pub(crate) node: Node,
     pub(crate) network: OpContext<N>,
-    pub(crate) fragments: PipelineSegments,
+    pub(crate) segments: PipelineSegments,
 }
 
 /// How an operation has ended.
@@ -105,7 +105,7 @@ impl<N: Network> ClusterMember<N> {
         let (mut schedules, _) = RankSchedule::all(&plans, layout, asked, false, None);
         Self {
             network: OpContext::new(network, Arc::new(schedules.swap_remove(host))),
-            fragments: options.fragments,
+            segments: options.segments,
             node: Node(team),
             hosts,
             rank,
@@ -165,13 +165,13 @@ impl<N: Network> ClusterMember<N> {
         self.between_hosts(part, |network| network.fabric.finish())
     }
 
-    /// The fragments of `len` bytes.
-    pub(crate) fn fragments(
+    /// The segments of `len` bytes.
+    pub(crate) fn segments(
         &self,
         len: usize,
         element: usize,
     ) -> impl Iterator<Item = Range<usize>> + use<N> {
-        self.fragments.of(len, element)
+        self.segments.of(len, element)
     }
 
     /// Waits until all ranks are here.

@@ -137,8 +137,8 @@ impl<N: Network> ClusterMember<N> {
         self.between_hosts(part, |network| {
             allgather::start_parts(network, &gathered, &mut incoming, blocks.range(), 1)
         })?;
-        for fragment in self.fragments(incoming.len(), 1) {
-            self.node.broadcast(part.leader, &mut incoming[fragment])?;
+        for segment in self.segments(incoming.len(), 1) {
+            self.node.broadcast(part.leader, &mut incoming[segment])?;
         }
         for (index, rank) in hosts.by_host().enumerate() {
             recv[parts.of(rank)].copy_from_slice(&incoming[all.range()(index)]);

@@ -16,7 +16,7 @@ pub(crate) fn copied<'a>(room: &'a mut Vec<u128>, data: &[u8]) -> &'a mut [u8] {
 }
 
 impl<N: Network> ClusterMember<N> {
-    /// Gives all ranks the root's data. A fragment is on its way to other hosts while the one before it is given to the ranks
+    /// Gives all ranks the root's data. A segment is on its way to other hosts while the one before it is given to the ranks
     /// of a host.
     ///
     /// # Errors
@@ -29,8 +29,8 @@ impl<N: Network> ClusterMember<N> {
         data: &mut [u8],
     ) -> Result<(), ClusterError<N::Error>> {
         let (part, host) = (self.begin(Acting::Root(root)), self.hosts.host_of(root));
-        for fragment in self.fragments(data.len(), 1) {
-            let data = &mut data[fragment];
+        for segment in self.segments(data.len(), 1) {
+            let data = &mut data[segment];
             self.between_hosts(part, |network| broadcast::start(network, host, data, 1))?;
             self.node.broadcast(part.leader, data)?;
         }
@@ -56,8 +56,8 @@ impl<N: Network> ClusterMember<N> {
         self.assert_order(combine);
         let (part, host) = (self.begin(Acting::Root(root)), self.hosts.host_of(root));
         let mut room = Vec::new();
-        for fragment in self.fragments(data.len(), combine.element_size()) {
-            let mut data = &mut data[fragment];
+        for segment in self.segments(data.len(), combine.element_size()) {
+            let mut data = &mut data[segment];
             if part.acts && self.rank != root {
                 data = copied(&mut room, data);
             }
@@ -84,8 +84,8 @@ impl<N: Network> ClusterMember<N> {
     ) -> Result<(), ClusterError<N::Error>> {
         self.assert_order(combine);
         let part = self.begin(Acting::Leaders);
-        for fragment in self.fragments(data.len(), combine.element_size()) {
-            let data = &mut data[fragment];
+        for segment in self.segments(data.len(), combine.element_size()) {
+            let data = &mut data[segment];
             self.node.reduce(part.leader, data, combine)?;
             self.between_hosts(part, |network| allreduce::start(network, data, &combine))?;
             self.node.broadcast(part.leader, data)?;

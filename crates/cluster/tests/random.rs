@@ -473,13 +473,13 @@ fn run(seed: u64) {
     }
     let near: Vec<bool> = keys.iter().map(|_| rng.bool()).collect();
     let hosts = Arc::new(Hosts::new(&keys, &near));
-    let fragments = match rng.u8(..3) {
+    let segments = match rng.u8(..3) {
         0 => PipelineSegments::Whole,
         1 => PipelineSegments::Fixed(1 + rng.usize(..200)),
         _ => PipelineSegments::Dynamic(1 + rng.usize(..200)),
     };
     let options = ClusterOptions {
-        fragments,
+        segments,
         ..ClusterOptions::default()
     };
     let teams: Vec<Option<Team>> = (0..hosts.len())
