@@ -19,6 +19,8 @@ const LAYERS: &[&str] = &[
     "corecast-process",
     "corecast",
     "corecast-cluster",
+    "corecast-agree",
+    "corecast-store",
     "corecast-sim",
     "corecast-probe",
     "corecast-draw",
