@@ -35,9 +35,11 @@ pub mod park;
 pub mod phase_barrier;
 mod poll_clock;
 pub mod queue;
+pub mod reader_lock;
 #[cfg(not(loom))]
 pub mod robust_list;
 mod segment;
+pub mod shared_log;
 pub mod simd;
 #[cfg(corecast_simulated)]
 pub mod simulated;
@@ -57,7 +59,9 @@ pub use hardware_wait::{HardwareWait, Monitored};
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
 pub use phase_barrier::PhaseBarrier;
+pub use reader_lock::ReaderLock;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
+pub use shared_log::SharedLog;
 pub use stop::{Stop, StopWord, Stopped};
 pub use wait::WaitStrategy;
 pub use wait_config::{WaitConfig, WaitCosts};

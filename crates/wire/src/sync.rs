@@ -75,6 +75,11 @@ pub struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
 
 #[cfg(not(loom))]
 impl<T> UnsafeCell<T> {
+    /// A cell with this value.
+    pub const fn new(value: T) -> Self {
+        Self(core::cell::UnsafeCell::new(value))
+    }
+
     /// Calls `f` with a pointer to read through.
     #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
@@ -230,6 +235,39 @@ pub mod order {
     role! {
         /// A sleeper's load of a phase barrier's bell. Partner: [`ring`].
         hear = Acquire, HearRelaxed
+    }
+    role! {
+        /// The exchange by which a writer takes a reader lock: it sees what the last writer did. Partner: [`unlock`].
+        lock_out = SeqCst, LockOutRelaxed
+    }
+    role! {
+        /// The store that ends a writing of a reader lock. Partners: [`lock_out`], [`enter`].
+        unlock = Release, UnlockRelaxed
+    }
+    role! {
+        /// A reader's load that finds a reader lock without a writer. Partner: [`unlock`].
+        enter = SeqCst, EnterRelaxed
+    }
+    role! {
+        /// The store by which a reader says that it has left a reader lock. Partner: [`drained`].
+        leave = Release, LeaveRelaxed
+    }
+    role! {
+        /// The load by which a writer finds that a reader has left a reader lock. Partner: [`leave`].
+        drained = SeqCst, DrainedRelaxed
+    }
+    role! {
+        /// The addition that reserves entries of a shared log: whoever reserves later ones sees what came before. Partner:
+        /// itself.
+        reserve = AcqRel, ReserveRelaxed
+    }
+    role! {
+        /// The store that says that an entry of a shared log is written. Partner: [`follow`].
+        append = Release, AppendRelaxed
+    }
+    role! {
+        /// The load by which a reader of a shared log learns that an entry is written. Partner: [`append`].
+        follow = Acquire, FollowRelaxed
     }
 }
 

@@ -160,6 +160,40 @@ pub enum Mutant {
     LeavesUntold,
     /// A process that hears of the end of another one does not note that its ranks are gone.
     GoneUnnoted,
+    /// A writer's exchange of a reader lock does not acquire.
+    LockOutRelaxed,
+    /// A reader lock is given back without release.
+    UnlockRelaxed,
+    /// A reader looks for a writer without acquire.
+    EnterRelaxed,
+    /// A reader leaves a reader lock without release.
+    LeaveRelaxed,
+    /// A writer looks for readers without acquire.
+    DrainedRelaxed,
+    /// A writer does not fence between taking a reader lock and looking for readers.
+    WriterUnfenced,
+    /// A reader does not fence between saying that it reads and looking for a writer.
+    ReaderUnfenced,
+    /// A writer does not wait for readers.
+    ReadersUnawaited,
+    /// Reservations in a shared log order nothing.
+    ReserveRelaxed,
+    /// An entry of a shared log is written without release.
+    AppendRelaxed,
+    /// An entry of a shared log is read without acquire.
+    FollowRelaxed,
+    /// A replica answers reads without looking how far the log is.
+    ReadsAtOnce,
+    /// A replica applies writes of its own before they stand in the log.
+    AppliedBeforeAppended,
+    /// The log is trimmed past entries that a replica has not applied.
+    TrimmedEarly,
+    /// A replica that was left behind appends as any other.
+    LeftBehindAppends,
+    /// A combiner does not wake those that wait for its replica.
+    ReplicaUnrung,
+    /// Whoever appends does not wake those that wait for an entry.
+    LogUnrung,
 }
 
 #[cfg(not(corecast_simulated))]

@@ -1,0 +1,255 @@
+//! What the holder of a replica's lock does: it appends what the replica's writers ask for, applies the log, and answers.
+
+use super::mailbox::{Answer, Ask};
+use super::membership::Membership;
+use super::replica::{Replica, State};
+use crate::Dispatch;
+use corecast_wire::WaitStrategy;
+use corecast_wire::reader_lock::{Refused, Seat};
+use corecast_wire::shared_log::Found;
+use corecast_wire::sync::{Ordering, mutated};
+use std::sync::Arc;
+
+/// The writes that are combined, and their answers. It is kept from call to call for its memory.
+pub(super) struct Batch<T: Dispatch> {
+    writes: Vec<T::Write>,
+    asks: Vec<Asked>,
+    responses: Vec<T::Response>,
+}
+
+/// Who has asked for how many of the writes.
+struct Asked {
+    /// `None` is the combiner itself.
+    seat: Option<usize>,
+    /// `None` is one write that was no list.
+    many: Option<usize>,
+}
+
+/// The entries after a replica's last one are gone, as it was left behind.
+pub(super) struct Gone;
+
+impl<T: Dispatch> Batch<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            writes: Vec::new(),
+            asks: Vec::new(),
+            responses: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, seat: Option<usize>, ask: Ask<T::Write>) {
+        let many = match ask {
+            Ask::One(write) => {
+                self.writes.push(write);
+                None
+            }
+            Ask::Many(writes) => {
+                let before = self.writes.len();
+                self.writes.extend(writes);
+                Some(self.writes.len() - before)
+            }
+        };
+        self.asks.push(Asked { seat, many });
+    }
+}
+
+/// A thread that holds the lock of a replica, or is about to.
+pub(super) struct Combiner<'a, T: Dispatch> {
+    pub(super) membership: &'a Membership<T>,
+    pub(super) replica: &'a Replica<T>,
+    pub(super) wait_strategy: &'a WaitStrategy,
+}
+
+impl<T: Dispatch + Sync> Combiner<'_, T> {
+    /// Appends what the writers of the replica ask for, and `own`, applies the log to its end, and answers. Returns the own
+    /// answer, and whether the log has grown by a block.
+    pub(super) fn combine(
+        &self,
+        state: &mut State<T>,
+        batch: &mut Batch<T>,
+        own: Option<Ask<T::Write>>,
+    ) -> (Option<Answer<T::Response>>, bool) {
+        // Nobody of this replica waits for an answer to something in the log, so it does not matter which entries a copy
+        // has in it already.
+        if self.replica.is_left_behind() {
+            self.reinstall(state);
+        }
+        if let Some(ask) = own {
+            batch.add(None, ask);
+        }
+        let mailboxes = &self.replica.mailboxes[..self.replica.lock.seats_used()];
+        for (seat, mailbox) in mailboxes.iter().enumerate() {
+            if let Some(ask) = mailbox.take() {
+                batch.add(Some(seat), ask);
+            }
+        }
+        let mut began_block = false;
+        if !batch.writes.is_empty() {
+            began_block = self.append_and_apply(state, batch);
+        } else if self
+            .apply(state, self.membership.log.end(), |_, _| ())
+            .is_err()
+        {
+            self.reinstall(state);
+        }
+        (self.answer(batch), began_block)
+    }
+
+    /// Appends the writes of a batch, applies the log up to them, and notes their responses.
+    fn append_and_apply(&self, state: &mut State<T>, batch: &mut Batch<T>) -> bool {
+        let Batch {
+            writes, responses, ..
+        } = batch;
+        if mutated!(AppliedBeforeAppended) {
+            responses.extend(writes.iter().map(|write| state.data.write(write)));
+        }
+        let appended = loop {
+            // Whoever leaves this replica behind says so, and then looks at the end of the log: entries before that are kept
+            // for this replica, and whoever reserves later ones sees what was said.
+            let follows = || !self.replica.is_left_behind() || mutated!(LeftBehindAppends);
+            let appended = state.cursor.append(writes, |_| follows());
+            self.membership.ring();
+            match appended {
+                Some(appended) => break appended,
+                None => self.reinstall(state),
+            }
+        };
+        let range = appended.range;
+        let applied = self.apply(state, range.end, |index, response| {
+            if range.contains(&index) {
+                responses.push(response);
+            }
+        });
+        assert!(applied.is_ok(), "entries up to the last own one are kept");
+        appended.began_block
+    }
+
+    /// Applies entries up to this one, and waits for those that are not written yet.
+    pub(super) fn apply(
+        &self,
+        state: &mut State<T>,
+        end: u64,
+        mut then: impl FnMut(u64, T::Response),
+    ) -> Result<(), Gone> {
+        let State {
+            data,
+            applied,
+            cursor,
+        } = state;
+        while *applied < end {
+            match cursor.look(*applied, || self.replica.kept()) {
+                Found::Entry(write) => then(*applied, data.write(write)),
+                Found::Nothing => {}
+                Found::Gone => return Err(Gone),
+                Found::Pending => {
+                    self.membership.waiting.wait(self.wait_strategy, || {
+                        let found = cursor.look(*applied, || None);
+                        (!matches!(found, Found::Pending)).then_some(())
+                    });
+                    continue;
+                }
+            }
+            *applied += 1;
+        }
+        // Relaxed: a lower bound for those who trim the log.
+        self.replica.applied.store(*applied, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Has the log trimmed, and helps replicas whose threads are idle. The caller holds no lock any more.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_after(&self) {
+        let end = self.membership.log.end();
+        for replica in self.membership.look_after(self.replica) {
+            let replica = &*replica;
+            let _rings = replica.rings();
+            let Ok(mut state) = replica.lock.try_write(|_| false) else {
+                continue;
+            };
+            if !replica.is_left_behind() {
+                let helped = Combiner { replica, ..*self };
+                // One that is left behind meanwhile is installed again by its own threads.
+                let _ = helped.apply(&mut state, end, |_, _| ());
+            }
+        }
+    }
+
+    /// Gives the responses to whoever has asked. Returns the combiner's own.
+    fn answer(&self, batch: &mut Batch<T>) -> Option<Answer<T::Response>> {
+        let mut own = None;
+        let mut responses = batch.responses.drain(..);
+        for Asked { seat, many } in batch.asks.drain(..) {
+            let answer = match many {
+                None => Answer::One(responses.next().expect("each write has a response")),
+                Some(many) => Answer::Many(responses.by_ref().take(many).collect()),
+            };
+            match seat {
+                None => own = Some(answer),
+                Some(seat) => self.replica.mailboxes[seat].answer(answer),
+            }
+        }
+        own
+    }
+
+    /// Makes the replica that was left behind a copy of another one, and lets it follow the log again.
+    #[cold]
+    #[inline(never)]
+    fn reinstall(&self, state: &mut State<T>) {
+        let Self {
+            membership,
+            replica,
+            wait_strategy,
+        } = self;
+        membership.be_patient(replica);
+        loop {
+            let except = Some(replica.number);
+            let donor = membership
+                .waiting
+                .wait(wait_strategy, || membership.donor(except));
+            let rejoin = |snapshot, donor: &Replica<T>, applied| {
+                let cursor = membership.rejoin(replica, donor, applied)?;
+                Some((snapshot, cursor, applied))
+            };
+            let copied = copy(membership, donor, |state| state.data.snapshot(), rejoin);
+            let Some((snapshot, cursor, applied)) = copied else {
+                continue;
+            };
+            *state = State {
+                data: T::install(snapshot),
+                applied,
+                cursor,
+            };
+            if self.apply(state, membership.log.end(), |_, _| ()).is_ok() {
+                break;
+            }
+        }
+        membership.be_strict(replica);
+    }
+}
+
+/// Copies `donor`: `take` makes something of it, and `attach` does what must be done while it stays where it is in the
+/// log. `None` if the donor was left behind meanwhile, or a write has panicked there.
+pub(super) fn copy<T: Dispatch + Sync, C, R>(
+    membership: &Membership<T>,
+    (donor, mut seat): (Arc<Replica<T>>, Seat<State<T>>),
+    take: impl FnOnce(&State<T>) -> C,
+    attach: impl FnOnce(C, &Replica<T>, u64) -> Option<R>,
+) -> Option<R> {
+    let wait_strategy = donor.wait_strategy(seat.index(), membership.wait_config(usize::MAX));
+    loop {
+        let is_free = || (!donor.lock.is_written()).then_some(());
+        donor.waiting.wait(&wait_strategy, is_free);
+        let _rings = donor.rings();
+        match seat.try_read() {
+            Ok(state) => {
+                membership.be_patient(&donor);
+                let attached = attach(take(&state), &donor, state.applied);
+                membership.be_strict(&donor);
+                return attached;
+            }
+            Err(Refused::Busy) => {}
+            Err(Refused::Poisoned) => return None,
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What a thread reads and writes by.
+
+use super::combine::{Batch, Combiner};
+use super::mailbox::{Answer, Ask};
+use super::membership::Membership;
+use super::options::ReplicaError;
+use super::replica::{Replica, State};
+use crate::Dispatch;
+use corecast_wire::WaitStrategy;
+use corecast_wire::reader_lock::{Refused, Seat, WriteGuard};
+use corecast_wire::sync::{model_failed, mutated};
+use std::fmt;
+use std::sync::Arc;
+
+/// One thread's access to a replica. It can be sent to another thread, and is given back when it is dropped.
+///
+/// See [`Replicated`](super::Replicated).
+pub struct Handle<T: Dispatch> {
+    membership: Arc<Membership<T>>,
+    replica: Arc<Replica<T>>,
+    seat: Seat<State<T>>,
+    wait_strategy: WaitStrategy,
+    batch: Batch<T>,
+}
+
+impl<T: Dispatch> fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Handle(replica {})", self.replica.number)
+    }
+}
+
+impl<T: Dispatch> Handle<T> {
+    pub(super) fn new(
+        membership: Arc<Membership<T>>,
+        replica: usize,
+    ) -> Result<Self, ReplicaError> {
+        let (replica, seat, handles) = membership.enter(replica)?;
+        let wait_config = membership.wait_config(handles);
+        Ok(Self {
+            wait_strategy: replica.wait_strategy(seat.index(), wait_config),
+            batch: Batch::new(),
+            membership,
+            replica,
+            seat,
+        })
+    }
+}
+
+impl<T: Dispatch> Drop for Handle<T> {
+    fn drop(&mut self) {
+        if !model_failed() {
+            self.membership.leave(self.replica.number);
+        }
+    }
+}
+
+#[cold]
+fn poisoned(replica: usize) -> ! {
+    panic!("a write has panicked at replica {replica}: what it holds may be half changed")
+}
+
+impl<T: Dispatch + Sync> Handle<T> {
+    /// The number of the handle's replica.
+    pub fn replica(&self) -> usize {
+        self.replica.number
+    }
+
+    /// Runs an operation that changes nothing on the handle's replica, after all writes that were answered, anywhere,
+    /// before this call. So reads and writes together are linearizable.
+    ///
+    /// # Panics
+    ///
+    /// If a write has panicked at this replica.
+    ///
+    /// # Cost
+    ///
+    /// An exchange of a line of its own, and a load of the one line that every write changes. Where the replica lags, the caller applies
+    /// what is missing, or waits for the thread that does.
+    #[inline]
+    pub fn read(&mut self, operation: T::Read<'_>) -> T::Response {
+        let written = self.membership.log.end();
+        self.with_state(written, |state| state.data.read(operation))
+    }
+
+    /// As [`read`](Self::read), but it may miss the last `writes` writes of the order. With `u64::MAX` it never applies
+    /// anything.
+    pub fn read_within(&mut self, writes: u64, operation: T::Read<'_>) -> T::Response {
+        let written = self.membership.log.end().saturating_sub(writes);
+        self.with_state(written, |state| state.data.read(operation))
+    }
+
+    /// The structure, and the number of the log's entry that would come next. As a read it has all writes that were
+    /// answered before. Writers of this replica wait meanwhile; it may lag by 64 logs then.
+    ///
+    /// # Panics
+    ///
+    /// As [`read`](Self::read).
+    pub fn snapshot(&mut self) -> (u64, T::Snapshot) {
+        let (membership, replica) = (Arc::clone(&self.membership), Arc::clone(&self.replica));
+        let written = membership.log.end();
+        membership.be_patient(&replica);
+        let taken = self.with_state(written, |state| (state.applied, state.data.snapshot()));
+        membership.be_strict(&replica);
+        taken
+    }
+
+    /// Runs `body` when the replica has applied this many entries.
+    #[inline(always)]
+    fn with_state<R>(&mut self, written: u64, body: impl FnOnce(&State<T>) -> R) -> R {
+        {
+            let _rings = self.replica.rings();
+            match self.seat.try_read() {
+                Ok(state) if state.applied >= written || mutated!(ReadsAtOnce) => {
+                    return body(&state);
+                }
+                Ok(_) | Err(Refused::Busy) => {}
+                Err(Refused::Poisoned) => poisoned(self.replica.number),
+            }
+        }
+        self.with_state_behind(written, body)
+    }
+
+    /// As `with_state`, where the replica lags or is in use: applies what is missing, or waits for whoever does.
+    #[inline(never)]
+    fn with_state_behind<R>(&mut self, written: u64, body: impl FnOnce(&State<T>) -> R) -> R {
+        loop {
+            let Self {
+                membership,
+                replica,
+                wait_strategy,
+                batch,
+                seat,
+            } = self;
+            let combiner = Combiner {
+                membership,
+                replica,
+                wait_strategy,
+            };
+            let rings = replica.rings();
+            if let Some(mut state) = lock(replica, wait_strategy) {
+                let grown = combiner.combine(&mut state, batch, None).1;
+                let found = body(&state);
+                drop((state, rings));
+                if grown {
+                    combiner.look_after();
+                }
+                return found;
+            }
+            drop(rings);
+            let is_free = || (!replica.lock.is_written()).then_some(());
+            replica.waiting.wait(wait_strategy, is_free);
+            let _rings = replica.rings();
+            match seat.try_read() {
+                Ok(state) if state.applied >= written => return body(&state),
+                Ok(_) | Err(Refused::Busy) => {}
+                Err(Refused::Poisoned) => poisoned(replica.number),
+            }
+        }
+    }
+
+    /// Applies an operation to all replicas, and returns what it answered at this one. Reads and writes that begin when it
+    /// has returned come after it.
+    ///
+    /// # Panics
+    ///
+    /// If [`Dispatch::write`] panics, or has panicked at this replica.
+    ///
+    /// # Cost
+    ///
+    /// Two to three transfers of lines, and what is applied: this write, and those of others that the replica lacks. A
+    /// thread that finds its replica in use leaves the operation to whoever uses it, and waits for the answer.
+    #[inline]
+    pub fn write(&mut self, operation: T::Write) -> T::Response {
+        match self.submit(Ask::One(operation)) {
+            Answer::One(response) => response,
+            Answer::Many(_) => unreachable!("one was asked for"),
+        }
+    }
+
+    /// Applies operations side by side: whoever reads sees all of them or none. They share one place in the log's order and
+    /// one wait, so a pipeline of writes costs little more than its lines.
+    ///
+    /// # Panics
+    ///
+    /// As [`write`](Self::write).
+    pub fn write_all(&mut self, operations: Vec<T::Write>) -> Vec<T::Response> {
+        match self.submit(Ask::Many(operations)) {
+            Answer::Many(responses) => responses,
+            Answer::One(_) => unreachable!("many were asked for"),
+        }
+    }
+
+    fn combiner(&self) -> Combiner<'_, T> {
+        Combiner {
+            membership: &self.membership,
+            replica: &self.replica,
+            wait_strategy: &self.wait_strategy,
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, ask: Ask<T::Write>) -> Answer<T::Response> {
+        let (answer, grown) = match self.combine(ask) {
+            Ok(combined) => combined,
+            Err(ask) => self.ask(ask),
+        };
+        if grown {
+            self.combiner().look_after();
+        }
+        answer
+    }
+
+    /// Combines, unless somebody else does.
+    #[inline]
+    fn combine(
+        &mut self,
+        own: Ask<T::Write>,
+    ) -> Result<(Answer<T::Response>, bool), Ask<T::Write>> {
+        let Self {
+            membership,
+            replica,
+            wait_strategy,
+            batch,
+            ..
+        } = self;
+        let combiner = Combiner {
+            membership,
+            replica,
+            wait_strategy,
+        };
+        let _rings = replica.rings();
+        let Some(mut state) = lock(replica, wait_strategy) else {
+            return Err(own);
+        };
+        let (answer, grown) = combiner.combine(&mut state, batch, Some(own));
+        Ok((answer.expect("who asks is answered"), grown))
+    }
+
+    /// Asks whoever combines, and becomes the combiner if that one has gone without having seen it.
+    #[inline(never)]
+    fn ask(&mut self, ask: Ask<T::Write>) -> (Answer<T::Response>, bool) {
+        let Self {
+            membership,
+            replica,
+            wait_strategy,
+            batch,
+            seat,
+        } = self;
+        let combiner = Combiner {
+            membership,
+            replica,
+            wait_strategy,
+        };
+        let mailbox = &replica.mailboxes[seat.index()];
+        mailbox.ask(ask);
+        let mut grown = false;
+        loop {
+            replica.waiting.wait(wait_strategy, || {
+                (mailbox.is_answered() || !replica.lock.is_written()).then_some(())
+            });
+            if let Some(answer) = mailbox.answered() {
+                return (answer, grown);
+            }
+            let _rings = replica.rings();
+            if let Some(mut state) = lock(replica, wait_strategy) {
+                grown |= combiner.combine(&mut state, batch, None).1;
+            }
+        }
+    }
+}
+
+/// Takes the lock of a replica, unless another thread has it: waits for those that read.
+#[inline]
+fn lock<'a, T: Dispatch>(
+    replica: &'a Replica<T>,
+    wait_strategy: &WaitStrategy,
+) -> Option<WriteGuard<'a, State<T>>> {
+    let locked = replica.lock.try_write(|look| {
+        let all_have_left = || look().then_some(());
+        replica.waiting.wait(wait_strategy, all_have_left);
+        true
+    });
+    match locked {
+        Ok(state) => Some(state),
+        Err(Refused::Busy) => None,
+        Err(Refused::Poisoned) => poisoned(replica.number),
+    }
+}

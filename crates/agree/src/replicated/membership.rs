@@ -1,0 +1,296 @@
+//! The replicas that there are, how far each has come, and what becomes of one that lags.
+
+use super::options::{Options, ReplicaError};
+use super::replica::{Replica, State, Waiting};
+use crate::Dispatch;
+use corecast_wire::WaitConfig;
+use corecast_wire::fence::fence_kind;
+use corecast_wire::reader_lock::Seat;
+use corecast_wire::shared_log::{BLOCK, Cursor, SharedLog};
+use corecast_wire::sync::{Mutex, Ordering, mutated};
+use std::sync::{Arc, PoisonError};
+
+/// What all replicas share.
+pub(super) struct Membership<T: Dispatch> {
+    pub(super) log: Arc<SharedLog<T::Write>>,
+    pub(super) options: Options,
+    /// The threads that wait for an entry that was reserved and is not written yet.
+    pub(super) waiting: Waiting,
+    members: Mutex<Members<T>>,
+}
+
+/// The replicas by their numbers; `None` was removed.
+struct Members<T: Dispatch>(Vec<Option<Member<T>>>);
+
+struct Member<T: Dispatch> {
+    replica: Arc<Replica<T>>,
+    handles: usize,
+}
+
+/// A replica that lags by more entries is helped by others: the blocks that it keeps alive are few.
+const LAG_HELPED: u64 = 4 * BLOCK;
+
+/// While a replica is copied or installed, it may lag by this many logs.
+const PATIENCE: u64 = 64;
+
+impl<T: Dispatch> Members<T> {
+    fn attached(&self) -> impl Iterator<Item = &Arc<Replica<T>>> {
+        let replicas = self.0.iter().flatten().map(|member| &member.replica);
+        replicas.filter(|replica| !replica.is_left_behind())
+    }
+
+    fn get(&mut self, replica: usize) -> Result<&mut Member<T>, ReplicaError> {
+        let member = self.0.get_mut(replica).and_then(Option::as_mut);
+        member.ok_or(ReplicaError::NoSuchReplica { replica })
+    }
+}
+
+impl<T: Dispatch> Membership<T> {
+    pub(super) fn new(options: Options, first: T) -> Self {
+        assert!(
+            options.replicas > 0,
+            "a structure without replicas is nowhere"
+        );
+        assert!(
+            options.handles > 0,
+            "nobody could use replicas without handles"
+        );
+        let log = Arc::new(SharedLog::new());
+        let membership = Self {
+            log: Arc::clone(&log),
+            options,
+            waiting: Waiting::default(),
+            members: Mutex::new(Members(Vec::new())),
+        };
+        let copies: Vec<T> = (1..options.replicas)
+            .map(|_| T::install(first.snapshot()))
+            .collect();
+        for data in std::iter::once(first).chain(copies) {
+            let cursor = log.cursor(0).expect("nothing was trimmed");
+            membership.with(|members| membership.push(members, data, cursor, 0));
+        }
+        membership
+    }
+
+    fn with<R>(&self, body: impl FnOnce(&mut Members<T>) -> R) -> R {
+        body(&mut self.members.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn push(
+        &self,
+        members: &mut Members<T>,
+        data: T,
+        cursor: Cursor<T::Write>,
+        applied: u64,
+    ) -> usize {
+        let number = members.0.len();
+        let state = State {
+            data,
+            applied,
+            cursor,
+        };
+        let Options {
+            handles, log_len, ..
+        } = self.options;
+        let replica = Arc::new(Replica::new(number, state, handles, log_len));
+        let member = Member {
+            replica,
+            handles: 0,
+        };
+        members.0.push(Some(member));
+        number
+    }
+
+    /// The numbers of the replicas.
+    pub(super) fn numbers(&self) -> Vec<usize> {
+        self.with(|members| {
+            let replicas = members.0.iter().flatten();
+            replicas.map(|member| member.replica.number).collect()
+        })
+    }
+
+    /// Takes a seat for a handle, and says how many handles there are now.
+    #[allow(clippy::type_complexity)]
+    pub(super) fn enter(
+        &self,
+        replica: usize,
+    ) -> Result<(Arc<Replica<T>>, Seat<State<T>>, usize), ReplicaError> {
+        self.with(|members| {
+            let member = members.get(replica)?;
+            let handles = member.handles;
+            let full = ReplicaError::TooManyHandles { replica, handles };
+            if handles == self.options.handles {
+                return Err(full);
+            }
+            let found = Arc::clone(&member.replica);
+            let seat = found.lock.seat().ok_or(full)?;
+            member.handles += 1;
+            let all = members
+                .0
+                .iter()
+                .flatten()
+                .map(|member| member.handles)
+                .sum();
+            Ok((found, seat, all))
+        })
+    }
+
+    /// A handle has gone.
+    pub(super) fn leave(&self, replica: usize) {
+        self.with(|members| {
+            if let Ok(member) = members.get(replica) {
+                member.handles -= 1;
+            }
+        });
+    }
+
+    /// Removes a replica without handles.
+    pub(super) fn remove(&self, replica: usize) -> Result<(), ReplicaError> {
+        let removed = self.with(|members| {
+            let others = members.attached().filter(|it| it.number != replica).count();
+            let member = members.get(replica)?;
+            if member.handles > 0 {
+                let handles = member.handles;
+                return Err(ReplicaError::HasHandles { replica, handles });
+            }
+            if others == 0 {
+                return Err(ReplicaError::LastReplica { replica });
+            }
+            Ok(members.0[replica].take())
+        });
+        // The structure is dropped without the mutex.
+        removed.map(drop)
+    }
+
+    /// The wait strategy of handles, when there are this many.
+    pub(super) fn wait_config(&self, handles: usize) -> WaitConfig {
+        let by_number = || {
+            let usable = std::thread::available_parallelism().map_or(1, usize::from);
+            WaitConfig::for_team(handles, usable)
+        };
+        self.options.wait_config.unwrap_or_else(by_number)
+    }
+
+    /// Wakes those that wait for entries, for a thread that has just written some.
+    #[inline]
+    pub(super) fn ring(&self) {
+        if self.waiting.are_any(fence_kind()) && !mutated!(LogUnrung) {
+            self.ring_all();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ring_all(&self) {
+        let all: Vec<_> = self.with(|members| {
+            let replicas = members.0.iter().flatten();
+            replicas.map(|member| Arc::clone(&member.replica)).collect()
+        });
+        for replica in all {
+            replica.ring_all();
+        }
+    }
+
+    /// Trims the log to what replicas still need. Those that lag by more than a log are left behind, but not `own`, whose threads
+    /// run; the others that lag are returned, to be helped.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_after(&self, own: &Replica<T>) -> Vec<Arc<Replica<T>>> {
+        let end = self.log.end();
+        let mut helped = Vec::new();
+        self.with(|members| {
+            let mut needed = end;
+            // A replica that was left behind leaves nobody behind, so that one remains.
+            let may_leave = !own.is_left_behind();
+            for replica in members.attached() {
+                // Relaxed: it only grows, and the blocks that are read are kept by those who read.
+                let applied = replica.applied.load(Ordering::Relaxed);
+                let lag = end.saturating_sub(applied);
+                if replica.number != own.number {
+                    if may_leave && lag > replica.lag_max.load(Ordering::Relaxed) {
+                        self.leave_behind(replica, applied);
+                        continue;
+                    }
+                    if lag > LAG_HELPED {
+                        helped.push(Arc::clone(replica));
+                    }
+                }
+                needed = needed.min(applied);
+            }
+            if mutated!(TrimmedEarly) {
+                needed = end;
+            }
+            self.log.trim(needed);
+        });
+        helped
+    }
+
+    /// The log goes on without this replica, which keeps what it needs to answer for what it has appended: entries that it
+    /// reserves after the look at the end are nothing, see `combine`.
+    fn leave_behind(&self, replica: &Replica<T>, applied: u64) {
+        replica.leave_behind();
+        let end = self.log.fence();
+        replica.keep(Some(self.log.keep(applied..end)));
+    }
+
+    /// A replica to copy, other than `except`, and a seat there. `None` if all seats are taken at the moment.
+    ///
+    /// # Panics
+    ///
+    /// If writes have panicked at all of them.
+    pub(super) fn donor(&self, except: Option<usize>) -> Option<(Arc<Replica<T>>, Seat<State<T>>)> {
+        self.with(|members| {
+            let others = members.attached().filter(|it| Some(it.number) != except);
+            let mut sound = others.filter(|it| !it.lock.is_poisoned()).peekable();
+            assert!(
+                sound.peek().is_some(),
+                "a write has panicked at every replica"
+            );
+            sound.find_map(|replica| Some((Arc::clone(replica), replica.lock.seat()?)))
+        })
+    }
+
+    /// The replica may lag by many logs while it is copied or installed.
+    pub(super) fn be_patient(&self, replica: &Replica<T>) {
+        let lag_max = self.options.log_len.saturating_mul(PATIENCE);
+        // Relaxed: a limit.
+        replica.lag_max.store(lag_max, Ordering::Relaxed);
+    }
+
+    /// The replica may lag by a log again.
+    pub(super) fn be_strict(&self, replica: &Replica<T>) {
+        // Relaxed: a limit.
+        let log_len = self.options.log_len;
+        replica.lag_max.store(log_len, Ordering::Relaxed);
+    }
+
+    /// Lets `replica` follow the log from this entry on, by a copy of `donor`, whose lock the caller holds so that it stays
+    /// there. `None` if the donor was left behind meanwhile.
+    pub(super) fn rejoin(
+        &self,
+        replica: &Replica<T>,
+        donor: &Replica<T>,
+        applied: u64,
+    ) -> Option<Cursor<T::Write>> {
+        self.with(|_| {
+            let cursor = self.cursor(donor, applied)?;
+            replica.follow_from(applied);
+            Some(cursor)
+        })
+    }
+
+    /// Adds a replica that is a copy of `donor`, as `rejoin` does.
+    pub(super) fn join(&self, data: T, donor: &Replica<T>, applied: u64) -> Option<usize> {
+        self.with(|members| {
+            let cursor = self.cursor(donor, applied)?;
+            Some(self.push(members, data, cursor, applied))
+        })
+    }
+
+    fn cursor(&self, donor: &Replica<T>, applied: u64) -> Option<Cursor<T::Write>> {
+        match donor.is_left_behind() {
+            true => None,
+            false => self.log.cursor(applied),
+        }
+    }
+}
