@@ -154,7 +154,7 @@ impl<T> ReaderLock<T> {
             return Err(refused(seen));
         }
         // SeqCst (Invariant 1), and it synchronises with the store that ended the last writing.
-        let (taken, not) = (order::lock_out(), Ordering::Relaxed);
+        let (taken, not) = (Ordering::SeqCst, Ordering::Relaxed);
         if let Err(seen) = self.word.compare_exchange(FREE, WRITER, taken, not) {
             return Err(refused(seen));
         }

@@ -237,11 +237,7 @@ pub mod order {
         hear = Acquire, HearRelaxed
     }
     role! {
-        /// The exchange by which a writer takes a reader lock: it sees what the last writer did. Partner: [`unlock`].
-        lock_out = SeqCst, LockOutRelaxed
-    }
-    role! {
-        /// The store that ends a writing of a reader lock. Partners: [`lock_out`], [`enter`].
+        /// The store that ends a writing of a reader lock. Partners: [`enter`], and the next writer's exchange.
         unlock = Release, UnlockRelaxed
     }
     role! {

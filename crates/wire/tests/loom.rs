@@ -15,8 +15,12 @@ mod counter_barrier;
 mod op_history;
 #[path = "loom/phase_barrier.rs"]
 mod phase_barrier;
+#[path = "loom/reader_lock.rs"]
+mod reader_lock;
 #[path = "loom/shared_line.rs"]
 mod shared_line;
+#[path = "loom/shared_log.rs"]
+mod shared_log;
 #[path = "loom/stop.rs"]
 mod stop;
 

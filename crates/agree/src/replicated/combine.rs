@@ -201,6 +201,11 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
             replica,
             wait_strategy,
         } = self;
+        let is_left_behind = replica.is_left_behind();
+        assert!(
+            is_left_behind,
+            "entries that a replica needs are kept for it"
+        );
         membership.be_patient(replica);
         loop {
             let except = Some(replica.number);

@@ -160,8 +160,6 @@ pub enum Mutant {
     LeavesUntold,
     /// A process that hears of the end of another one does not note that its ranks are gone.
     GoneUnnoted,
-    /// A writer's exchange of a reader lock does not acquire.
-    LockOutRelaxed,
     /// A reader lock is given back without release.
     UnlockRelaxed,
     /// A reader looks for a writer without acquire.
