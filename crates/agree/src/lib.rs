@@ -3,11 +3,13 @@
 //! | file | what |
 //! | --- | --- |
 //! | `dispatch.rs` | what a sequential structure must offer to be replicated |
+//! | `linearizability/` | whether a history of calls can be explained by one order |
 //! | `replicated/` | a structure with several replicas, read locally and written through a log |
 
 #![forbid(unsafe_code)]
 
 mod dispatch;
+pub mod linearizability;
 mod replicated;
 
 pub use dispatch::{Dispatch, Footprint};

@@ -57,7 +57,7 @@ struct Block<T> {
 /// An entry has a line of its own, so that it can be written while the one before it is read.
 #[repr(align(64))]
 struct Entry<T> {
-    /// 1 once it is written.
+    /// Once it is written: the number of entries from this one to the last one that was reserved together with it.
     written: AtomicU32,
     /// `None` is an entry without anything.
     value: UnsafeCell<Option<T>>,
@@ -220,8 +220,10 @@ impl<T> Reserved<'_, T> {
         // SAFETY: this reservation is the only one of the entry, which is below its end and written once, as `next` goes on; nobody
         // reads before the store below (Invariant 1).
         entry.value.with_mut(|place| unsafe { *place = value });
+        let together =
+            u32::try_from(self.end - self.next).expect("writes of one call are fewer than 2^32");
         // Release: synchronises with the load in `Cursor::look`.
-        entry.written.store(1, order::append());
+        entry.written.store(together, order::append());
         self.next += 1;
     }
 }
@@ -272,6 +274,33 @@ impl<T> Cursor<T> {
         }
         let began_block = reserved.began_block;
         Some(Appended { range, began_block })
+    }
+
+    /// Whether the entry of this number is not written yet: then no cursor has seen it or a later one in order.
+    ///
+    /// # Cost
+    ///
+    /// One load of the entry's line, which only whoever appends it changes. Where it is the first one of a block, of the log's end.
+    #[inline(always)]
+    pub fn is_pending(&self, index: u64) -> bool {
+        match self.reads.number == index / BLOCK {
+            // Relaxed: nothing else is read, and a thread that was told of an entry cannot miss that it is written.
+            true => self.reads.entry(index).written.load(Ordering::Relaxed) == 0,
+            false => self.log.end() == index,
+        }
+    }
+
+    /// The end of the entries that were reserved together with the entry of this number, if that is written.
+    #[inline]
+    pub fn end_after(&mut self, index: u64, kept: impl FnOnce() -> Option<Kept<T>>) -> Found<u64> {
+        if matches!(self.look(index, kept), Found::Gone) {
+            return Found::Gone;
+        }
+        // Relaxed: whoever reads the entries looks at their words again.
+        match self.reads.entry(index).written.load(Ordering::Relaxed) {
+            0 => Found::Pending,
+            together => Found::Entry(index + u64::from(together)),
+        }
     }
 
     /// Looks at the entry of this number, which may also be in a block of `kept`.

@@ -124,6 +124,20 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
         appended.began_block
     }
 
+    /// Applies what is written. It does not stop amid entries that were appended together.
+    fn apply_written(&self, state: &mut State<T>) -> Result<(), Gone> {
+        loop {
+            let found = state
+                .cursor
+                .end_after(state.applied, || self.replica.kept());
+            match found {
+                Found::Entry(end) => self.apply(state, end, |_, _| ())?,
+                Found::Gone => return Err(Gone),
+                Found::Pending | Found::Nothing => return Ok(()),
+            }
+        }
+    }
+
     /// Applies entries up to this one, and waits for those that are not written yet.
     pub(super) fn apply(
         &self,
@@ -160,7 +174,6 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
     #[cold]
     #[inline(never)]
     pub(super) fn look_after(&self) {
-        let end = self.membership.log.end();
         for replica in self.membership.look_after(self.replica) {
             let replica = &*replica;
             let _rings = replica.rings();
@@ -170,7 +183,7 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
             if !replica.is_left_behind() {
                 let helped = Combiner { replica, ..*self };
                 // One that is left behind meanwhile is installed again by its own threads.
-                let _ = helped.apply(&mut state, end, |_, _| ());
+                let _ = helped.apply_written(&mut state);
             }
         }
     }

@@ -78,15 +78,15 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// what is missing, or waits for the thread that does.
     #[inline]
     pub fn read(&mut self, operation: T::Read<'_>) -> T::Response {
-        let written = self.membership.log.end();
-        self.with_state(written, |state| state.data.read(operation))
+        self.with_state(State::has_all, |state| state.data.read(operation))
     }
 
     /// As [`read`](Self::read), but it may miss the last `writes` writes of the order. With `u64::MAX` it never applies
     /// anything.
     pub fn read_within(&mut self, writes: u64, operation: T::Read<'_>) -> T::Response {
-        let written = self.membership.log.end().saturating_sub(writes);
-        self.with_state(written, |state| state.data.read(operation))
+        let least = self.membership.log.end().saturating_sub(writes);
+        let is_recent = |state: &State<T>| state.applied >= least || state.has_all();
+        self.with_state(is_recent, |state| state.data.read(operation))
     }
 
     /// The structure, and the number of the log's entry that would come next. As a read it has all writes that were
@@ -97,32 +97,41 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// As [`read`](Self::read).
     pub fn snapshot(&mut self) -> (u64, T::Snapshot) {
         let (membership, replica) = (Arc::clone(&self.membership), Arc::clone(&self.replica));
-        let written = membership.log.end();
         membership.be_patient(&replica);
-        let taken = self.with_state(written, |state| (state.applied, state.data.snapshot()));
+        let taken = self.with_state(State::has_all, |state| {
+            (state.applied, state.data.snapshot())
+        });
         membership.be_strict(&replica);
         taken
     }
 
-    /// Runs `body` when the replica has applied this many entries.
+    /// Runs `body` when the replica has what it needs.
     #[inline(always)]
-    fn with_state<R>(&mut self, written: u64, body: impl FnOnce(&State<T>) -> R) -> R {
+    fn with_state<R>(
+        &mut self,
+        is_enough: impl Fn(&State<T>) -> bool,
+        body: impl FnOnce(&State<T>) -> R,
+    ) -> R {
         {
             let _rings = self.replica.rings();
             match self.seat.try_read() {
-                Ok(state) if state.applied >= written || mutated!(ReadsAtOnce) => {
+                Ok(state) if is_enough(&state) || mutated!(ReadsAtOnce) => {
                     return body(&state);
                 }
                 Ok(_) | Err(Refused::Busy) => {}
                 Err(Refused::Poisoned) => poisoned(self.replica.number),
             }
         }
-        self.with_state_behind(written, body)
+        self.with_state_behind(is_enough, body)
     }
 
     /// As `with_state`, where the replica lags or is in use: applies what is missing, or waits for whoever does.
     #[inline(never)]
-    fn with_state_behind<R>(&mut self, written: u64, body: impl FnOnce(&State<T>) -> R) -> R {
+    fn with_state_behind<R>(
+        &mut self,
+        is_enough: impl Fn(&State<T>) -> bool,
+        body: impl FnOnce(&State<T>) -> R,
+    ) -> R {
         loop {
             let Self {
                 membership,
@@ -151,7 +160,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             replica.waiting.wait(wait_strategy, is_free);
             let _rings = replica.rings();
             match seat.try_read() {
-                Ok(state) if state.applied >= written => return body(&state),
+                Ok(state) if is_enough(&state) => return body(&state),
                 Ok(_) | Err(Refused::Busy) => {}
                 Err(Refused::Poisoned) => poisoned(replica.number),
             }

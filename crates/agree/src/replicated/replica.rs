@@ -19,6 +19,14 @@ pub(super) struct State<T: Dispatch> {
     pub(super) cursor: Cursor<T::Write>,
 }
 
+impl<T: Dispatch> State<T> {
+    /// Whether every entry that any replica has applied is applied here too: the next one is not written yet.
+    #[inline(always)]
+    pub(super) fn has_all(&self) -> bool {
+        self.cursor.is_pending(self.applied)
+    }
+}
+
 type MailboxOf<T> = Mailbox<<T as Dispatch>::Write, <T as Dispatch>::Response>;
 
 /// A replica.

@@ -2,4 +2,6 @@
 #![cfg(not(loom))]
 
 mod counters;
+mod linearizability;
 mod replicated;
+mod watermark;
