@@ -16,8 +16,8 @@
 //! change. The dangerous interleaving is a reader that comes between reservation and writing: it looks at the entry's own word, never
 //! at the end alone.
 //!
-//! **Invariant 2:** every entry that was reserved will be written, or marked as nothing, without any foreign code in
-//! between. So a reader that waits for one waits for a few instructions of another thread.
+//! **Invariant 2:** every entry that was reserved will be written, or marked as nothing, after a few instructions that run nobody else's
+//! code. So a reader that waits for one waits for no longer than its writer is kept from running.
 //!
 //! **Invariant 3:** reservations are additions to one word that release and acquire. So what a thread does before it
 //! looks at the end by [`SharedLog::fence`] is seen by all who reserve entries at or after the end that it got.
@@ -244,7 +244,8 @@ impl<T> Cursor<T> {
     }
 
     /// Reserves an entry for each of `values`, side by side, and moves them there if `keeps` says so, knowing the numbers.
-    /// Otherwise the entries have nothing in them, `values` stays as it is, and the answer is `None`.
+    /// Otherwise the entries have nothing in them, `values` stays as it is, and the answer is `None`. Readers of the entries wait
+    /// for `keeps`, which should take no longer than a look at a flag.
     ///
     /// # Cost
     ///

@@ -237,12 +237,9 @@ pub mod order {
         hear = Acquire, HearRelaxed
     }
     role! {
-        /// The store that ends a writing of a reader lock. Partners: [`enter`], and the next writer's exchange.
+        /// The store that ends a writing of a reader lock. Partners: the loads of
+        /// readers, and the next writer's exchange.
         unlock = Release, UnlockRelaxed
-    }
-    role! {
-        /// A reader's load that finds a reader lock without a writer. Partner: [`unlock`].
-        enter = SeqCst, EnterRelaxed
     }
     role! {
         /// The store by which a reader says that it has left a reader lock. Partner: [`drained`].

@@ -2,13 +2,12 @@
 
 use super::mailbox::{Answer, Ask};
 use super::membership::Membership;
-use super::replica::{Replica, State};
+use super::replica::{Replica, Seated, State};
 use crate::Dispatch;
 use corecast_wire::WaitStrategy;
-use corecast_wire::reader_lock::{Refused, Seat};
+use corecast_wire::reader_lock::Refused;
 use corecast_wire::shared_log::Found;
 use corecast_wire::sync::{Ordering, mutated};
-use std::sync::Arc;
 
 /// The writes that are combined, and their answers. It is kept from call to call for its memory.
 pub(super) struct Batch<T: Dispatch> {
@@ -250,7 +249,7 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
 /// log. `None` if the donor was left behind meanwhile, or a write has panicked there.
 pub(super) fn copy<T: Dispatch + Sync, C, R>(
     membership: &Membership<T>,
-    (donor, mut seat): (Arc<Replica<T>>, Seat<State<T>>),
+    (donor, mut seat): Seated<T>,
     take: impl FnOnce(&State<T>) -> C,
     attach: impl FnOnce(C, &Replica<T>, u64) -> Option<R>,
 ) -> Option<R> {

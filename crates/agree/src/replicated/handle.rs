@@ -34,7 +34,7 @@ impl<T: Dispatch> Handle<T> {
         membership: Arc<Membership<T>>,
         replica: usize,
     ) -> Result<Self, ReplicaError> {
-        let (replica, seat, handles) = membership.enter(replica)?;
+        let ((replica, seat), handles) = membership.enter(replica)?;
         let wait_config = membership.wait_config(handles);
         Ok(Self {
             wait_strategy: replica.wait_strategy(seat.index(), wait_config),
@@ -146,7 +146,7 @@ impl<T: Dispatch + Sync> Handle<T> {
                 wait_strategy,
             };
             let rings = replica.rings();
-            if let Some(mut state) = lock(replica, wait_strategy) {
+            if let Some(mut state) = lock(seat, replica, wait_strategy) {
                 let grown = combiner.combine(&mut state, batch, None).1;
                 let found = body(&state);
                 drop((state, rings));
@@ -221,16 +221,13 @@ impl<T: Dispatch + Sync> Handle<T> {
 
     /// Combines, unless somebody else does.
     #[inline]
-    fn combine(
-        &mut self,
-        own: Ask<T::Write>,
-    ) -> Result<(Answer<T::Response>, bool), Ask<T::Write>> {
+    fn combine(&mut self, own: Ask<T::Write>) -> Result<Combined<T>, Ask<T::Write>> {
         let Self {
             membership,
             replica,
             wait_strategy,
             batch,
-            ..
+            seat,
         } = self;
         let combiner = Combiner {
             membership,
@@ -238,7 +235,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             wait_strategy,
         };
         let _rings = replica.rings();
-        let Some(mut state) = lock(replica, wait_strategy) else {
+        let Some(mut state) = lock(seat, replica, wait_strategy) else {
             return Err(own);
         };
         let (answer, grown) = combiner.combine(&mut state, batch, Some(own));
@@ -247,7 +244,7 @@ impl<T: Dispatch + Sync> Handle<T> {
 
     /// Asks whoever combines, and becomes the combiner if that one has gone without having seen it.
     #[inline(never)]
-    fn ask(&mut self, ask: Ask<T::Write>) -> (Answer<T::Response>, bool) {
+    fn ask(&mut self, ask: Ask<T::Write>) -> Combined<T> {
         let Self {
             membership,
             replica,
@@ -271,20 +268,24 @@ impl<T: Dispatch + Sync> Handle<T> {
                 return (answer, grown);
             }
             let _rings = replica.rings();
-            if let Some(mut state) = lock(replica, wait_strategy) {
+            if let Some(mut state) = lock(seat, replica, wait_strategy) {
                 grown |= combiner.combine(&mut state, batch, None).1;
             }
         }
     }
 }
 
+/// What a combiner returns: its own answer, and whether the log has grown by a block.
+type Combined<T> = (Answer<<T as Dispatch>::Response>, bool);
+
 /// Takes the lock of a replica, unless another thread has it: waits for those that read.
 #[inline]
 fn lock<'a, T: Dispatch>(
-    replica: &'a Replica<T>,
+    seat: &'a mut Seat<State<T>>,
+    replica: &Replica<T>,
     wait_strategy: &WaitStrategy,
 ) -> Option<WriteGuard<'a, State<T>>> {
-    let locked = replica.lock.try_write(|look| {
+    let locked = seat.try_write(|look| {
         let all_have_left = || look().then_some(());
         replica.waiting.wait(wait_strategy, all_have_left);
         true

@@ -1,11 +1,10 @@
 //! The replicas that there are, how far each has come, and what becomes of one that lags.
 
 use super::options::{Options, ReplicaError};
-use super::replica::{Replica, State, Waiting};
+use super::replica::{Replica, Seated, State, Waiting};
 use crate::Dispatch;
 use corecast_wire::WaitConfig;
 use corecast_wire::fence::fence_kind;
-use corecast_wire::reader_lock::Seat;
 use corecast_wire::shared_log::{BLOCK, Cursor, SharedLog};
 use corecast_wire::sync::{Mutex, Ordering, mutated};
 use std::sync::{Arc, PoisonError};
@@ -110,11 +109,7 @@ impl<T: Dispatch> Membership<T> {
     }
 
     /// Takes a seat for a handle, and says how many handles there are now.
-    #[allow(clippy::type_complexity)]
-    pub(super) fn enter(
-        &self,
-        replica: usize,
-    ) -> Result<(Arc<Replica<T>>, Seat<State<T>>, usize), ReplicaError> {
+    pub(super) fn enter(&self, replica: usize) -> Result<(Seated<T>, usize), ReplicaError> {
         self.with(|members| {
             let member = members.get(replica)?;
             let handles = member.handles;
@@ -131,7 +126,7 @@ impl<T: Dispatch> Membership<T> {
                 .flatten()
                 .map(|member| member.handles)
                 .sum();
-            Ok((found, seat, all))
+            Ok(((found, seat), all))
         })
     }
 
@@ -238,7 +233,7 @@ impl<T: Dispatch> Membership<T> {
     /// # Panics
     ///
     /// If writes have panicked at all of them.
-    pub(super) fn donor(&self, except: Option<usize>) -> Option<(Arc<Replica<T>>, Seat<State<T>>)> {
+    pub(super) fn donor(&self, except: Option<usize>) -> Option<Seated<T>> {
         self.with(|members| {
             let others = members.attached().filter(|it| Some(it.number) != except);
             let mut sound = others.filter(|it| !it.lock.is_poisoned()).peekable();

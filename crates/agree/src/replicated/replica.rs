@@ -3,6 +3,7 @@
 use super::mailbox::Mailbox;
 use crate::Dispatch;
 use corecast_wire::fence::{self, FenceKind, fence_kind};
+use corecast_wire::reader_lock::Seat;
 use corecast_wire::shared_log::{Cursor, Kept};
 use corecast_wire::sync::{AtomicU32, AtomicU64, Mutex, Ordering, mutated};
 use corecast_wire::wait::Watch;
@@ -26,6 +27,9 @@ impl<T: Dispatch> State<T> {
         self.cursor.is_pending(self.applied)
     }
 }
+
+/// A replica, and a seat there.
+pub(super) type Seated<T> = (Arc<Replica<T>>, Seat<State<T>>);
 
 type MailboxOf<T> = Mailbox<<T as Dispatch>::Write, <T as Dispatch>::Response>;
 

@@ -26,7 +26,8 @@ fn writers_are_alone_and_readers_see_whole_values() {
             });
         }
         for _ in 0..2 {
-            scope.spawn(|| {
+            let lock = &lock;
+            scope.spawn(move || {
                 for _ in 0..200 {
                     let mut value = loop {
                         match lock.try_write(patiently) {

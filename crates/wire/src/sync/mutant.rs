@@ -162,8 +162,6 @@ pub enum Mutant {
     GoneUnnoted,
     /// A reader lock is given back without release.
     UnlockRelaxed,
-    /// A reader looks for a writer without acquire.
-    EnterRelaxed,
     /// A reader leaves a reader lock without release.
     LeaveRelaxed,
     /// A writer looks for readers without acquire.
