@@ -14,3 +14,10 @@ mod replicated;
 
 pub use dispatch::{Dispatch, Footprint};
 pub use replicated::{Handle, Options, ReplicaError, Replicated};
+
+/// The example of the readme.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+}

@@ -1,6 +1,6 @@
 //! [`ReaderLock`]: a lock for one writer or many readers, each of whom has a line of its own.
 //!
-//! A reader writes its own line and reads one that all share, so readers do not disturb each other. The number of seats is
+//! A reader writes its own line and reads one that all share, so readers do not disturb each other. The number of slots is
 //! fixed; they are taken and given back while the lock is used.
 //!
 //! | word | a reader | a writer |
@@ -10,15 +10,15 @@
 //! | written, poisoned | is refused | is refused |
 //!
 //! So reads cost no fence while writers are rare, and writers cost no system call while they are frequent: a writer that had to pass
-//! the heavy fence leaves the word fenced. One that is alone, as no other seat is taken, needs no fence, and waits for nobody.
+//! the heavy fence leaves the word fenced. One that is alone, as no other slot is taken, needs no fence, and waits for nobody.
 //!
 //! The dangerous interleaving: a reader looks (no writer), a writer takes the word and looks at the lines (no reader), and
 //! both go on. **Invariant 1:** the reader's store precedes its second look, and the writer's exchange precedes its looks, in the eyes of the
 //! other: by the light and the heavy fence, or since all four accesses are `SeqCst`. So at least one of the two sees the other. A
 //! reader that found another word before its store than after it begins again, unless its fence was a full one.
 //!
-//! **Invariant 2:** a writer looks at all seats that were ever taken. Whoever takes a seat says so and raises their number, and passes a
-//! full fence, before it reads for the first time. So a writer that has not seen the new seat is seen by the new reader.
+//! **Invariant 2:** a writer looks at all slots that were ever taken. Whoever takes a slot says so and raises their number, and passes a
+//! full fence, before it reads for the first time. So a writer that has not seen the new slot is seen by the new reader.
 //!
 //! **Invariant 3:** whoever holds the word has the value alone from the moment at which all lines were found silent, because
 //! readers that come later see the word. Whoever reads has seen no writer after it said that it reads.
@@ -48,11 +48,11 @@ const FENCED_READS: u32 = if cfg!(loom) { 1 } else { 4096 };
 pub struct ReaderLock<T> {
     word: Line<AtomicU32>,
     fence: FenceKind,
-    /// The number of seats that were ever taken: they are the first ones.
+    /// The number of slots that were ever taken: they are the first ones.
     used: AtomicU32,
-    /// Whether each seat is taken.
+    /// Whether each slot is taken.
     taken: Box<[AtomicU32]>,
-    /// Whether the owner of each seat reads.
+    /// Whether the owner of each slot reads.
     reading: Box<[Line<AtomicU32>]>,
     value: Line<UnsafeCell<T>>,
 }
@@ -64,7 +64,7 @@ unsafe impl<T: Send + Sync> Sync for ReaderLock<T> {}
 unsafe impl<T: Send> Send for ReaderLock<T> {}
 
 /// A place from which one thread at a time reads.
-pub struct Seat<T> {
+pub struct ReaderSlot<T> {
     lock: Arc<ReaderLock<T>>,
     index: usize,
     /// Reads with a full fence since the last one without.
@@ -82,59 +82,59 @@ pub enum Refused {
 
 impl<T> fmt::Debug for ReaderLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ReaderLock({} seats)", self.taken.len())
+        write!(f, "ReaderLock({} slots)", self.taken.len())
     }
 }
 
-impl<T> fmt::Debug for Seat<T> {
+impl<T> fmt::Debug for ReaderSlot<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Seat({})", self.index)
+        write!(f, "ReaderSlot({})", self.index)
     }
 }
 
 impl<T> ReaderLock<T> {
-    /// A lock with this many seats.
-    pub fn new(value: T, seats: usize) -> Self {
+    /// A lock with this many slots.
+    pub fn new(value: T, slots: usize) -> Self {
         Self {
             word: Line(AtomicU32::new(FREE)),
             fence: fence::fence_kind(),
             used: AtomicU32::new(0),
-            taken: (0..seats).map(|_| AtomicU32::new(0)).collect(),
-            reading: (0..seats).map(|_| Line(AtomicU32::new(0))).collect(),
+            taken: (0..slots).map(|_| AtomicU32::new(0)).collect(),
+            reading: (0..slots).map(|_| Line(AtomicU32::new(0))).collect(),
             value: Line(UnsafeCell::new(value)),
         }
     }
 
-    /// Takes a free seat. `None` if there is none.
-    pub fn seat(self: &Arc<Self>) -> Option<Seat<T>> {
-        let free = |seat: &AtomicU32| {
-            // SeqCst: Invariant 2. It synchronises with the store that gave the seat back, so its line is silent.
+    /// Takes a free slot. `None` if there is none.
+    pub fn slot(self: &Arc<Self>) -> Option<ReaderSlot<T>> {
+        let free = |slot: &AtomicU32| {
+            // SeqCst: Invariant 2. It synchronises with the store that gave the slot back, so its line is silent.
             let (taken, not) = (Ordering::SeqCst, Ordering::Relaxed);
-            seat.compare_exchange(0, 1, taken, not).is_ok()
+            slot.compare_exchange(0, 1, taken, not).is_ok()
         };
         let index = self.taken.iter().position(free)?;
         // SeqCst: Invariant 2.
         self.used.fetch_max(index as u32 + 1, Ordering::SeqCst);
         fence::full(false);
         let lock = Arc::clone(self);
-        Some(Seat {
+        Some(ReaderSlot {
             lock,
             index,
             fenced_reads: 0,
         })
     }
 
-    /// The number of seats that were ever taken: their indices are below it.
+    /// The number of slots that were ever taken: their indices are below it.
     #[inline]
-    pub fn seats_used(&self) -> usize {
-        // Relaxed: a caller that needs a seat's newest news has been told of them by other means.
+    pub fn slots_used(&self) -> usize {
+        // Relaxed: a caller that needs a slot's newest news has been told of them by other means.
         self.used.load(Ordering::Relaxed) as usize
     }
 
-    /// The number of seats that are taken at the moment.
-    pub fn seats_taken(&self) -> usize {
+    /// The number of slots that are taken at the moment.
+    pub fn slots_taken(&self) -> usize {
         // Relaxed: a number to look at.
-        let taken = |seat: &&AtomicU32| seat.load(Ordering::Relaxed) != 0;
+        let taken = |slot: &&AtomicU32| slot.load(Ordering::Relaxed) != 0;
         self.taken.iter().filter(taken).count()
     }
 
@@ -151,7 +151,7 @@ impl<T> ReaderLock<T> {
         self.word.load(Ordering::Relaxed) == WRITER
     }
 
-    /// As [`Seat::try_write`], for a thread without a seat.
+    /// As [`ReaderSlot::try_write`], for a thread without a slot.
     ///
     /// # Errors
     ///
@@ -163,7 +163,7 @@ impl<T> ReaderLock<T> {
         self.write(usize::MAX, wait)
     }
 
-    /// Takes the lock for the owner of this seat, which does not read.
+    /// Takes the lock for the owner of this slot, which does not read.
     #[inline]
     fn write(
         &self,
@@ -208,13 +208,13 @@ impl<T> ReaderLock<T> {
         }
     }
 
-    /// Whether no seat but `own` is taken, for the holder of the word.
+    /// Whether no slot but `own` is taken, for the holder of the word.
     #[inline]
     fn is_alone(&self, own: usize) -> bool {
-        // SeqCst, both: Invariant 2. The second one synchronises with the store by which the seat was given back.
+        // SeqCst, both: Invariant 2. The second one synchronises with the store by which the slot was given back.
         let used = self.used.load(Ordering::SeqCst) as usize;
-        let mut seats = self.taken[..used].iter().enumerate();
-        seats.all(|(seat, taken)| seat == own || taken.load(Ordering::SeqCst) == 0)
+        let mut slots = self.taken[..used].iter().enumerate();
+        slots.all(|(slot, taken)| slot == own || taken.load(Ordering::SeqCst) == 0)
     }
 
     /// Whether nobody reads, for the holder of the word.
@@ -235,7 +235,7 @@ fn refused(word: u32) -> Refused {
     }
 }
 
-impl<T> Seat<T> {
+impl<T> ReaderSlot<T> {
     /// Its number.
     pub fn index(&self) -> usize {
         self.index
@@ -249,7 +249,7 @@ impl<T> Seat<T> {
     ///
     /// # Cost
     ///
-    /// A store to the seat's own line, and two loads of a line that only writers change. A full fence as well while writers are frequent.
+    /// A store to the slot's own line, and two loads of a line that only writers change. A full fence as well while writers are frequent.
     #[inline(always)]
     pub fn try_read(&mut self) -> Result<ReadGuard<'_, T>, Refused> {
         // Relaxed: the second look decides.
@@ -300,8 +300,8 @@ impl<T> Seat<T> {
     ///
     /// # Cost
     ///
-    /// An exchange of a line that readers share, and loads of what tells whether other seats are taken. If they are, a load of the line of each
-    /// seat; and a system call if there was no writer for thousands of reads.
+    /// An exchange of a line that readers share, and loads of what tells whether other slots are taken. If they are, a load of the line of each
+    /// slot; and a system call if there was no writer for thousands of reads.
     #[inline]
     pub fn try_write(
         &mut self,
@@ -311,12 +311,12 @@ impl<T> Seat<T> {
     }
 }
 
-impl<T> Drop for Seat<T> {
+impl<T> Drop for ReaderSlot<T> {
     fn drop(&mut self) {
         if model_failed() {
             return;
         }
-        // Release: synchronises with the exchange that takes the seat again.
+        // Release: synchronises with the exchange that takes the slot again.
         self.lock.taken[self.index].store(0, Ordering::Release);
     }
 }

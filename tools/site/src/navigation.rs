@@ -18,6 +18,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "docs/openmp.md",
             "docs/mpi.md",
             "docs/waits.md",
+            "docs/agreement.md",
             "docs/environment.md",
             "docs/doctor.md",
             "docs/platforms.md",

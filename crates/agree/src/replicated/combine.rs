@@ -2,7 +2,7 @@
 
 use super::mailbox::{Answer, Ask};
 use super::membership::Membership;
-use super::replica::{Replica, Seated, State};
+use super::replica::{AtReplica, Replica, State};
 use crate::Dispatch;
 use corecast_wire::WaitStrategy;
 use corecast_wire::reader_lock::Refused;
@@ -19,7 +19,7 @@ pub(super) struct Batch<T: Dispatch> {
 /// Who has asked for how many of the writes.
 struct Asked {
     /// `None` is the combiner itself.
-    seat: Option<usize>,
+    slot: Option<usize>,
     /// `None` is one write that was no list.
     many: Option<usize>,
 }
@@ -36,7 +36,7 @@ impl<T: Dispatch> Batch<T> {
         }
     }
 
-    fn add(&mut self, seat: Option<usize>, ask: Ask<T::Write>) {
+    fn add(&mut self, slot: Option<usize>, ask: Ask<T::Write>) {
         let many = match ask {
             Ask::One(write) => {
                 self.writes.push(write);
@@ -48,7 +48,7 @@ impl<T: Dispatch> Batch<T> {
                 Some(self.writes.len() - before)
             }
         };
-        self.asks.push(Asked { seat, many });
+        self.asks.push(Asked { slot, many });
     }
 }
 
@@ -76,10 +76,10 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
         if let Some(ask) = own {
             batch.add(None, ask);
         }
-        let mailboxes = &self.replica.mailboxes[..self.replica.lock.seats_used()];
-        for (seat, mailbox) in mailboxes.iter().enumerate() {
+        let mailboxes = &self.replica.mailboxes[..self.replica.lock.slots_used()];
+        for (slot, mailbox) in mailboxes.iter().enumerate() {
             if let Some(ask) = mailbox.take() {
-                batch.add(Some(seat), ask);
+                batch.add(Some(slot), ask);
             }
         }
         let mut began_block = false;
@@ -191,14 +191,14 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
     fn answer(&self, batch: &mut Batch<T>) -> Option<Answer<T::Response>> {
         let mut own = None;
         let mut responses = batch.responses.drain(..);
-        for Asked { seat, many } in batch.asks.drain(..) {
+        for Asked { slot, many } in batch.asks.drain(..) {
             let answer = match many {
                 None => Answer::One(responses.next().expect("each write has a response")),
                 Some(many) => Answer::Many(responses.by_ref().take(many).collect()),
             };
-            match seat {
+            match slot {
                 None => own = Some(answer),
-                Some(seat) => self.replica.mailboxes[seat].answer(answer),
+                Some(slot) => self.replica.mailboxes[slot].answer(answer),
             }
         }
         own
@@ -249,16 +249,16 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
 /// log. `None` if the donor was left behind meanwhile, or a write has panicked there.
 pub(super) fn copy<T: Dispatch + Sync, C, R>(
     membership: &Membership<T>,
-    (donor, mut seat): Seated<T>,
+    (donor, mut slot): AtReplica<T>,
     take: impl FnOnce(&State<T>) -> C,
     attach: impl FnOnce(C, &Replica<T>, u64) -> Option<R>,
 ) -> Option<R> {
-    let wait_strategy = donor.wait_strategy(seat.index(), membership.wait_config(usize::MAX));
+    let wait_strategy = donor.wait_strategy(slot.index(), membership.wait_config(usize::MAX));
     loop {
         let is_free = || (!donor.lock.is_written()).then_some(());
         donor.waiting.wait(&wait_strategy, is_free);
         let _rings = donor.rings();
-        match seat.try_read() {
+        match slot.try_read() {
             Ok(state) => {
                 membership.be_patient(&donor);
                 let attached = attach(take(&state), &donor, state.applied);

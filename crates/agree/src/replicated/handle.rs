@@ -7,7 +7,7 @@ use super::options::ReplicaError;
 use super::replica::{Replica, State};
 use crate::Dispatch;
 use corecast_wire::WaitStrategy;
-use corecast_wire::reader_lock::{Refused, Seat, WriteGuard};
+use corecast_wire::reader_lock::{ReaderSlot, Refused, WriteGuard};
 use corecast_wire::sync::{model_failed, mutated};
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Handle<T: Dispatch> {
     membership: Arc<Membership<T>>,
     replica: Arc<Replica<T>>,
-    seat: Seat<State<T>>,
+    slot: ReaderSlot<State<T>>,
     wait_strategy: WaitStrategy,
     batch: Batch<T>,
 }
@@ -34,14 +34,14 @@ impl<T: Dispatch> Handle<T> {
         membership: Arc<Membership<T>>,
         replica: usize,
     ) -> Result<Self, ReplicaError> {
-        let ((replica, seat), handles) = membership.enter(replica)?;
+        let ((replica, slot), handles) = membership.enter(replica)?;
         let wait_config = membership.wait_config(handles);
         Ok(Self {
-            wait_strategy: replica.wait_strategy(seat.index(), wait_config),
+            wait_strategy: replica.wait_strategy(slot.index(), wait_config),
             batch: Batch::new(),
             membership,
             replica,
-            seat,
+            slot,
         })
     }
 }
@@ -114,7 +114,7 @@ impl<T: Dispatch + Sync> Handle<T> {
     ) -> R {
         {
             let _rings = self.replica.rings();
-            match self.seat.try_read() {
+            match self.slot.try_read() {
                 Ok(state) if is_enough(&state) || mutated!(ReadsAtOnce) => {
                     return body(&state);
                 }
@@ -138,7 +138,7 @@ impl<T: Dispatch + Sync> Handle<T> {
                 replica,
                 wait_strategy,
                 batch,
-                seat,
+                slot,
             } = self;
             let combiner = Combiner {
                 membership,
@@ -146,7 +146,7 @@ impl<T: Dispatch + Sync> Handle<T> {
                 wait_strategy,
             };
             let rings = replica.rings();
-            if let Some(mut state) = lock(seat, replica, wait_strategy) {
+            if let Some(mut state) = lock(slot, replica, wait_strategy) {
                 let grown = combiner.combine(&mut state, batch, None).1;
                 let found = body(&state);
                 drop((state, rings));
@@ -159,7 +159,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             let is_free = || (!replica.lock.is_written()).then_some(());
             replica.waiting.wait(wait_strategy, is_free);
             let _rings = replica.rings();
-            match seat.try_read() {
+            match slot.try_read() {
                 Ok(state) if is_enough(&state) => return body(&state),
                 Ok(_) | Err(Refused::Busy) => {}
                 Err(Refused::Poisoned) => poisoned(replica.number),
@@ -227,7 +227,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             replica,
             wait_strategy,
             batch,
-            seat,
+            slot,
         } = self;
         let combiner = Combiner {
             membership,
@@ -235,7 +235,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             wait_strategy,
         };
         let _rings = replica.rings();
-        let Some(mut state) = lock(seat, replica, wait_strategy) else {
+        let Some(mut state) = lock(slot, replica, wait_strategy) else {
             return Err(own);
         };
         let (answer, grown) = combiner.combine(&mut state, batch, Some(own));
@@ -250,14 +250,14 @@ impl<T: Dispatch + Sync> Handle<T> {
             replica,
             wait_strategy,
             batch,
-            seat,
+            slot,
         } = self;
         let combiner = Combiner {
             membership,
             replica,
             wait_strategy,
         };
-        let mailbox = &replica.mailboxes[seat.index()];
+        let mailbox = &replica.mailboxes[slot.index()];
         mailbox.ask(ask);
         let mut grown = false;
         loop {
@@ -268,7 +268,7 @@ impl<T: Dispatch + Sync> Handle<T> {
                 return (answer, grown);
             }
             let _rings = replica.rings();
-            if let Some(mut state) = lock(seat, replica, wait_strategy) {
+            if let Some(mut state) = lock(slot, replica, wait_strategy) {
                 grown |= combiner.combine(&mut state, batch, None).1;
             }
         }
@@ -281,11 +281,11 @@ type Combined<T> = (Answer<<T as Dispatch>::Response>, bool);
 /// Takes the lock of a replica, unless another thread has it: waits for those that read.
 #[inline]
 fn lock<'a, T: Dispatch>(
-    seat: &'a mut Seat<State<T>>,
+    slot: &'a mut ReaderSlot<State<T>>,
     replica: &Replica<T>,
     wait_strategy: &WaitStrategy,
 ) -> Option<WriteGuard<'a, State<T>>> {
-    let locked = seat.try_write(|look| {
+    let locked = slot.try_write(|look| {
         let all_have_left = || look().then_some(());
         replica.waiting.wait(wait_strategy, all_have_left);
         true

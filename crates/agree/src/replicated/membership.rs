@@ -1,7 +1,7 @@
 //! The replicas that there are, how far each has come, and what becomes of one that lags.
 
 use super::options::{Options, ReplicaError};
-use super::replica::{Replica, Seated, State, Waiting};
+use super::replica::{AtReplica, Replica, State, Waiting};
 use crate::Dispatch;
 use corecast_wire::WaitConfig;
 use corecast_wire::fence::fence_kind;
@@ -26,8 +26,9 @@ struct Member<T: Dispatch> {
     handles: usize,
 }
 
-/// A replica that lags by more entries is helped by others: the blocks that it keeps alive are few.
-const LAG_HELPED: u64 = 4 * BLOCK;
+/// A replica that lags by more than this part of a log is helped by others. One whose threads were only kept from running for some
+/// time slices catches up by itself, in its own caches.
+const HELPED_PART: u64 = 4;
 
 /// While a replica is copied or installed, it may lag by this many logs.
 const PATIENCE: u64 = 64;
@@ -108,8 +109,8 @@ impl<T: Dispatch> Membership<T> {
         })
     }
 
-    /// Takes a seat for a handle, and says how many handles there are now.
-    pub(super) fn enter(&self, replica: usize) -> Result<(Seated<T>, usize), ReplicaError> {
+    /// Takes a slot for a handle, and says how many handles there are now.
+    pub(super) fn enter(&self, replica: usize) -> Result<(AtReplica<T>, usize), ReplicaError> {
         self.with(|members| {
             let member = members.get(replica)?;
             let handles = member.handles;
@@ -118,7 +119,7 @@ impl<T: Dispatch> Membership<T> {
                 return Err(full);
             }
             let found = Arc::clone(&member.replica);
-            let seat = found.lock.seat().ok_or(full)?;
+            let slot = found.lock.slot().ok_or(full)?;
             member.handles += 1;
             let all = members
                 .0
@@ -126,7 +127,7 @@ impl<T: Dispatch> Membership<T> {
                 .flatten()
                 .map(|member| member.handles)
                 .sum();
-            Ok(((found, seat), all))
+            Ok(((found, slot), all))
         })
     }
 
@@ -206,7 +207,7 @@ impl<T: Dispatch> Membership<T> {
                         self.leave_behind(replica, applied);
                         continue;
                     }
-                    if lag > LAG_HELPED {
+                    if lag > (self.options.log_len / HELPED_PART).max(4 * BLOCK) {
                         helped.push(Arc::clone(replica));
                     }
                 }
@@ -228,12 +229,12 @@ impl<T: Dispatch> Membership<T> {
         replica.keep(Some(self.log.keep(applied..end)));
     }
 
-    /// A replica to copy, other than `except`, and a seat there. `None` if all seats are taken at the moment.
+    /// A replica to copy, other than `except`, and a slot there. `None` if all slots are taken at the moment.
     ///
     /// # Panics
     ///
     /// If writes have panicked at all of them.
-    pub(super) fn donor(&self, except: Option<usize>) -> Option<Seated<T>> {
+    pub(super) fn donor(&self, except: Option<usize>) -> Option<AtReplica<T>> {
         self.with(|members| {
             let others = members.attached().filter(|it| Some(it.number) != except);
             let mut sound = others.filter(|it| !it.lock.is_poisoned()).peekable();
@@ -241,7 +242,7 @@ impl<T: Dispatch> Membership<T> {
                 sound.peek().is_some(),
                 "a write has panicked at every replica"
             );
-            sound.find_map(|replica| Some((Arc::clone(replica), replica.lock.seat()?)))
+            sound.find_map(|replica| Some((Arc::clone(replica), replica.lock.slot()?)))
         })
     }
 

@@ -3,7 +3,7 @@
 use super::mailbox::Mailbox;
 use crate::Dispatch;
 use corecast_wire::fence::{self, FenceKind, fence_kind};
-use corecast_wire::reader_lock::Seat;
+use corecast_wire::reader_lock::ReaderSlot;
 use corecast_wire::shared_log::{Cursor, Kept};
 use corecast_wire::sync::{AtomicU32, AtomicU64, Mutex, Ordering, mutated};
 use corecast_wire::wait::Watch;
@@ -28,8 +28,8 @@ impl<T: Dispatch> State<T> {
     }
 }
 
-/// A replica, and a seat there.
-pub(super) type Seated<T> = (Arc<Replica<T>>, Seat<State<T>>);
+/// A replica, and a slot there.
+pub(super) type AtReplica<T> = (Arc<Replica<T>>, ReaderSlot<State<T>>);
 
 type MailboxOf<T> = Mailbox<<T as Dispatch>::Write, <T as Dispatch>::Response>;
 
@@ -37,7 +37,7 @@ type MailboxOf<T> = Mailbox<<T as Dispatch>::Write, <T as Dispatch>::Response>;
 pub(super) struct Replica<T: Dispatch> {
     pub(super) number: usize,
     pub(super) lock: Arc<ReaderLock<State<T>>>,
-    /// By seat.
+    /// By slot.
     pub(super) mailboxes: Box<[Line<MailboxOf<T>>]>,
     bells: LineSlice<Line<Parker>>,
     fence: FenceKind,
@@ -53,19 +53,19 @@ pub(super) struct Replica<T: Dispatch> {
     kept: Mutex<Option<Kept<T::Write>>>,
 }
 
-/// Seats for threads that copy a replica, beside those of its handles.
-const SPARE_SEATS: usize = 4;
+/// Slots for threads that copy a replica, beside those of its handles.
+const SPARE_SLOTS: usize = 4;
 
 impl<T: Dispatch> Replica<T> {
     pub(super) fn new(number: usize, state: State<T>, handles: usize, log_len: u64) -> Self {
-        let seats = handles + SPARE_SEATS;
-        let segment = Segment::new(Segment::bytes_for::<Line<Parker>>(seats), None);
-        let bells = segment.and_then(|segment| segment.lines(seats));
+        let slots = handles + SPARE_SLOTS;
+        let segment = Segment::new(Segment::bytes_for::<Line<Parker>>(slots), None);
+        let bells = segment.and_then(|segment| segment.lines(slots));
         Self {
             number,
             applied: Line(AtomicU64::new(state.applied)),
-            lock: Arc::new(ReaderLock::new(state, seats)),
-            mailboxes: (0..seats).map(|_| Line(Mailbox::new())).collect(),
+            lock: Arc::new(ReaderLock::new(state, slots)),
+            mailboxes: (0..slots).map(|_| Line(Mailbox::new())).collect(),
             bells: bells.expect("there are some pages of memory"),
             fence: fence_kind(),
             waiting: Waiting::default(),
@@ -75,9 +75,9 @@ impl<T: Dispatch> Replica<T> {
         }
     }
 
-    /// The wait strategy of a seat.
-    pub(super) fn wait_strategy(&self, seat: usize, wait_config: WaitConfig) -> WaitStrategy {
-        WaitStrategy::with_fence(wait_config, self.bells.get(seat), self.fence)
+    /// The wait strategy of a slot.
+    pub(super) fn wait_strategy(&self, slot: usize, wait_config: WaitConfig) -> WaitStrategy {
+        WaitStrategy::with_fence(wait_config, self.bells.get(slot), self.fence)
     }
 
     /// Rings those that wait for this replica, when it is dropped: after the guard of the lock that is made later.
@@ -89,7 +89,7 @@ impl<T: Dispatch> Replica<T> {
     #[cold]
     #[inline(never)]
     pub(super) fn ring_all(&self) {
-        for bell in &self.bells[..self.lock.seats_used()] {
+        for bell in &self.bells[..self.lock.slots_used()] {
             bell.wake_for(TOKEN, self.fence);
         }
     }
@@ -154,7 +154,7 @@ impl Waiting {
     pub(super) fn are_any(&self, kind: FenceKind) -> bool {
         // The fence's partner is the one that a sleeper passes before its last look.
         fence::light(kind);
-        // Acquire: synchronises with the addition in `wait`, so the sleeper's seat is known.
+        // Acquire: synchronises with the addition in `wait`, so the sleeper's slot is known.
         self.0.load(Ordering::Acquire) != 0
     }
 

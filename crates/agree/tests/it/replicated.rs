@@ -191,10 +191,10 @@ fn replicas_come_and_go() {
     assert_eq!((end.0[&0], end.0[&1]), (5_000, 5_000));
 }
 
-/// Operations are dropped although the threads of a replica are idle, all but those of the last blocks.
+/// Operations are dropped although the threads of a replica are idle, all but the last ones.
 #[test]
 fn idle_replicas_are_helped_and_operations_dropped() {
-    let counters = counters(3, 1 << 16);
+    let counters = counters(3, 1 << 11);
     let mut writer = counters.handle(0).unwrap();
     let mut idle = counters.handle(1).unwrap();
     let mut operations: Vec<Weak<()>> = Vec::new();

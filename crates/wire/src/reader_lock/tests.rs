@@ -14,11 +14,11 @@ fn writers_are_alone_and_readers_see_whole_values() {
     let lock = Arc::new(ReaderLock::new([0_u64; 4], 3));
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            let mut seat = lock.seat().unwrap();
+            let mut slot = lock.slot().unwrap();
             scope.spawn(move || {
                 let mut last = 0;
                 while last < 400 {
-                    let Ok(value) = seat.try_read() else { continue };
+                    let Ok(value) = slot.try_read() else { continue };
                     assert_eq!(*value, [value[0]; 4]);
                     assert!(value[0] >= last);
                     last = value[0];
@@ -47,9 +47,9 @@ fn writers_are_alone_and_readers_see_whole_values() {
 #[test]
 fn a_reader_keeps_writers_out_and_a_writer_keeps_readers_out() {
     let lock = Arc::new(ReaderLock::new(7, 1));
-    let mut seat = lock.seat().unwrap();
-    assert!(lock.seat().is_none(), "there is one seat");
-    let reads = seat.try_read().unwrap();
+    let mut slot = lock.slot().unwrap();
+    assert!(lock.slot().is_none(), "there is one slot");
+    let reads = slot.try_read().unwrap();
     let refused = lock.try_write(|look| {
         assert!(!look());
         false
@@ -58,23 +58,23 @@ fn a_reader_keeps_writers_out_and_a_writer_keeps_readers_out() {
     drop(reads);
     let writes = lock.try_write(|_| panic!("nobody reads")).unwrap();
     assert!(lock.is_written());
-    assert!(matches!(seat.try_read(), Err(Refused::Busy)));
+    assert!(matches!(slot.try_read(), Err(Refused::Busy)));
     drop(writes);
-    assert!(seat.try_read().is_ok());
-    drop(seat);
-    assert_eq!(lock.seats_taken(), 0);
-    assert_eq!(lock.seat().unwrap().index(), 0);
+    assert!(slot.try_read().is_ok());
+    drop(slot);
+    assert_eq!(lock.slots_taken(), 0);
+    assert_eq!(lock.slot().unwrap().index(), 0);
 }
 
 #[test]
 fn a_panic_of_a_writer_is_told_to_all() {
     let lock = Arc::new(ReaderLock::new(7, 1));
-    let mut seat = lock.seat().unwrap();
+    let mut slot = lock.slot().unwrap();
     let panics = AssertUnwindSafe(|| {
         let _value = lock.try_write(patiently).unwrap();
         panic!("amid a change");
     });
     assert!(catch_unwind(panics).is_err());
-    assert!(matches!(seat.try_read(), Err(Refused::Poisoned)));
+    assert!(matches!(slot.try_read(), Err(Refused::Poisoned)));
     assert!(matches!(lock.try_write(patiently), Err(Refused::Poisoned)));
 }

@@ -13,7 +13,7 @@ fn patiently(look: &mut dyn FnMut() -> bool) -> bool {
     true
 }
 
-/// Two that have seats read and write in turn, so that light and full fences follow each other.
+/// Two that have slots read and write in turn, so that light and full fences follow each other.
 #[test]
 fn two_that_read_and_write() {
     let mutants = [
@@ -21,9 +21,9 @@ fn two_that_read_and_write() {
         Mutant::ReaderUnfenced,
         Mutant::LeaveRelaxed,
     ];
-    check("reader lock, two seats", Some(3), &mutants, || {
+    check("reader lock, two slots", Some(3), &mutants, || {
         let lock = Arc::new(ReaderLock::new(0, 2));
-        let [mut here, mut there] = [0, 1].map(|_| lock.seat().unwrap());
+        let [mut here, mut there] = [0, 1].map(|_| lock.slot().unwrap());
         let other = thread::spawn(move || {
             let read = [
                 there.try_read().is_ok_and(|it| *it <= 1),
@@ -40,10 +40,10 @@ fn two_that_read_and_write() {
     });
 }
 
-/// A reader and a writer, in a seat that is taken before or meanwhile. Loom sees two that use the value at once.
-fn reader_and_writer(seated_before: bool) {
+/// A reader and a writer, in a slot that is taken before or meanwhile. Loom sees two that use the value at once.
+fn reader_and_writer(slot_before: bool) {
     let lock = Arc::new(ReaderLock::new(0, 1));
-    let mut seat = seated_before.then(|| lock.seat().unwrap());
+    let mut slot = slot_before.then(|| lock.slot().unwrap());
     let other = {
         let lock = Arc::clone(&lock);
         thread::spawn(move || {
@@ -51,14 +51,14 @@ fn reader_and_writer(seated_before: bool) {
             *value += 1;
         })
     };
-    let seat = seat.get_or_insert_with(|| lock.seat().unwrap());
+    let slot = slot.get_or_insert_with(|| lock.slot().unwrap());
     for _ in 0..2 {
-        if let Ok(value) = seat.try_read() {
+        if let Ok(value) = slot.try_read() {
             assert!(*value <= 1);
         }
     }
     other.join().unwrap();
-    assert_eq!(*seat.try_read().unwrap(), 1);
+    assert_eq!(*slot.try_read().unwrap(), 1);
 }
 
 #[test]
@@ -98,6 +98,6 @@ fn two_writers() {
         let own = add(&lock);
         let sum = u64::from(own) + u64::from(other.join().unwrap());
         assert!(sum > 0);
-        assert_eq!(*lock.seat().unwrap().try_read().unwrap(), sum);
+        assert_eq!(*lock.slot().unwrap().try_read().unwrap(), sum);
     });
 }
