@@ -1,0 +1,71 @@
+//! Values as numbers.
+
+use super::databases::{Context, Databases};
+use super::texts;
+use crate::arguments::Args;
+use crate::extended::Extended;
+use crate::number::{integer, push_integer};
+use crate::resp::Reply;
+
+pub(super) fn incr(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    add(all, c, args.get(1), 1, reply);
+}
+
+pub(super) fn decr(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    add(all, c, args.get(1), -1, reply);
+}
+
+pub(super) fn incrby(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    match integer(args.get(2)) {
+        Some(by) => add(all, c, args.get(1), by, reply),
+        None => reply.error(texts::NO_INTEGER),
+    }
+}
+
+pub(super) fn decrby(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    match integer(args.get(2)) {
+        Some(i64::MIN) => reply.error("ERR decrement would overflow"),
+        Some(by) => add(all, c, args.get(1), -by, reply),
+        None => reply.error(texts::NO_INTEGER),
+    }
+}
+
+fn add(all: &mut Databases, c: &Context, key: &[u8], by: i64, reply: &mut Reply<'_>) {
+    let database = all.at_mut(c);
+    let found = database.find(key, c.now);
+    let Some(before) = found.map_or(Some(0), |place| integer(database.value(place))) else {
+        return reply.error(texts::NO_INTEGER);
+    };
+    let Some(sum) = before.checked_add(by) else {
+        return reply.error("ERR increment or decrement would overflow");
+    };
+    let write = |value: &mut Vec<u8>| {
+        value.clear();
+        push_integer(value, sum);
+    };
+    match found {
+        Some(place) => database.change(place, write),
+        None => {
+            let mut value = Vec::new();
+            write(&mut value);
+            database.set(key, None, &value);
+        }
+    }
+    reply.integer(sum);
+}
+
+pub(super) fn incrbyfloat(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let key = args.get(1);
+    let database = all.at_mut(c);
+    let found = database.find(key, c.now);
+    let before = found.map_or(b"0".as_slice(), |place| database.value(place));
+    let (Some(before), Some(by)) = (Extended::read(before), Extended::read(args.get(2))) else {
+        return reply.error(texts::NO_FLOAT);
+    };
+    let Some(sum) = before.add(by) else {
+        return reply.error("ERR increment would produce NaN or Infinity");
+    };
+    let text = sum.show();
+    database.set(key, found, text.as_bytes());
+    reply.bulk(text.as_bytes());
+}

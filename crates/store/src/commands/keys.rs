@@ -1,0 +1,210 @@
+//! Keys by themselves.
+
+use super::databases::{Context, Databases};
+use super::texts;
+use crate::arguments::Args;
+use crate::database::{Database, NEVER};
+use crate::glob;
+use crate::number::integer;
+use crate::resp::Reply;
+
+pub(super) fn del(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let database = all.at_mut(c);
+    let removed = args.from(1).filter(|key| database.remove(key, c.now));
+    reply.count(removed.count());
+}
+
+pub(super) fn exists(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let database = all.at(c);
+    let found = args
+        .from(1)
+        .filter(|key| database.get(key, c.now).is_some());
+    reply.count(found.count());
+}
+
+pub(super) fn kind(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let found = all.at(c).get(args.get(1), c.now);
+    reply.simple(found.map_or("none", |_| "string"));
+}
+
+pub(super) fn dbsize(all: &Databases, c: &Context, _: Args<'_>, reply: &mut Reply<'_>) {
+    reply.count(all.at(c).len());
+}
+
+pub(super) fn keys(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let (database, pattern) = (all.at(c), args.get(1));
+    let places = 0..database.len();
+    let found = places.filter_map(|place| database.at(place, c.now));
+    let found = found.filter(|entry| glob::matches(pattern, &entry.key));
+    let found: Vec<&[u8]> = found.map(|entry| &entry.key[..]).collect();
+    bulks(&found, reply);
+}
+
+fn bulks(texts: &[&[u8]], reply: &mut Reply<'_>) {
+    reply.array(texts.len());
+    for text in texts {
+        reply.bulk(text);
+    }
+}
+
+pub(super) fn randomkey(all: &Databases, c: &Context, _: Args<'_>, reply: &mut Reply<'_>) {
+    /// Where nearly all keys have expired, one that has not is not looked for until it is found.
+    const TRIES_MAX: usize = 100;
+    let database = all.at(c);
+    if database.len() == 0 {
+        return reply.null();
+    }
+    let mut random = fastrand::Rng::with_seed(c.seed);
+    let mut places = (0..TRIES_MAX).map(|_| random.usize(..database.len()));
+    let found = places.find_map(|place| database.at(place, c.now));
+    reply.bulk_or_null(found.map(|entry| &entry.key[..]));
+}
+
+/// Options of `SCAN`.
+struct Scan<'a> {
+    pattern: Option<&'a [u8]>,
+    count: usize,
+    /// Whether values of the type that was asked for can be there.
+    strings: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn read(args: Args<'a>) -> Result<Self, &'static str> {
+        let mut options = Self {
+            pattern: None,
+            count: 10,
+            strings: true,
+        };
+        for at in (2..args.len()).step_by(2) {
+            let last = at + 1 == args.len();
+            match () {
+                () if last => return Err(texts::SYNTAX),
+                () if args.is(at, "COUNT") => {
+                    let count = integer(args.get(at + 1)).ok_or(texts::NO_INTEGER)?;
+                    let count = usize::try_from(count).ok().filter(|it| *it > 0);
+                    options.count = count.ok_or(texts::SYNTAX)?;
+                }
+                () if args.is(at, "MATCH") => options.pattern = Some(args.get(at + 1)),
+                () if args.is(at, "TYPE") => options.strings = args.is(at + 1, "string"),
+                () => return Err(texts::SYNTAX),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Goes down the entries. A cursor is the place below which no entry has been looked at; 0 begins at the end.
+pub(super) fn scan(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let cursor = std::str::from_utf8(args.get(1)).ok();
+    let Some(cursor) = cursor.and_then(|it| it.parse::<u64>().ok()) else {
+        return reply.error("ERR invalid cursor");
+    };
+    let options = match Scan::read(args) {
+        Ok(options) => options,
+        Err(text) => return reply.error(text),
+    };
+    let database = all.at(c);
+    let end = match usize::try_from(cursor) {
+        Ok(0) | Err(_) => database.len(),
+        Ok(cursor) => cursor.min(database.len()),
+    };
+    let start = end.saturating_sub(options.count);
+    let places = (start..end).rev().filter(|_| options.strings);
+    let found = places.filter_map(|place| database.at(place, c.now));
+    let wanted = |key: &[u8]| options.pattern.is_none_or(|it| glob::matches(it, key));
+    let found = found.filter(|entry| wanted(&entry.key));
+    let found: Vec<&[u8]> = found.map(|entry| &entry.key[..]).collect();
+    reply.array(2);
+    reply.bulk(start.to_string().as_bytes());
+    bulks(&found, reply);
+}
+
+pub(super) fn rename(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let database = all.at_mut(c);
+    let (from, to) = (args.get(1), args.get(2));
+    match database.find(from, c.now) {
+        None => return reply.error(texts::NO_KEY),
+        Some(place) if from != to => database.rename(place, to, c.now),
+        Some(_) => {}
+    }
+    reply.ok();
+}
+
+pub(super) fn renamenx(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let database = all.at_mut(c);
+    let (from, to) = (args.get(1), args.get(2));
+    let Some(place) = database.find(from, c.now) else {
+        return reply.error(texts::NO_KEY);
+    };
+    // Looking for the other key may remove it, and then this one may be at its place.
+    let free = database.get(to, c.now).is_none();
+    if free {
+        database.rename(place, to, c.now);
+    }
+    reply.integer(free.into());
+}
+
+pub(super) fn flushdb(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    if flush_options_hold(args, reply) {
+        all.at_mut(c).clear();
+        reply.ok();
+    }
+}
+
+pub(super) fn flushall(all: &mut Databases, _: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    if flush_options_hold(args, reply) {
+        all.all_mut().iter_mut().for_each(Database::clear);
+        reply.ok();
+    }
+}
+
+fn flush_options_hold(args: Args<'_>, reply: &mut Reply<'_>) -> bool {
+    let hold = match args.len() {
+        1 => true,
+        2 => args.is(1, "ASYNC") || args.is(1, "SYNC"),
+        _ => false,
+    };
+    if !hold {
+        reply.error(texts::SYNTAX);
+    }
+    hold
+}
+
+pub(super) fn copy(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    let (mut target, mut replace, mut at) = (*c, false, 3);
+    while at < args.len() {
+        match () {
+            () if args.is(at, "REPLACE") => replace = true,
+            () if args.is(at, "DB") && at + 1 < args.len() => {
+                let Some(number) = integer(args.get(at + 1)) else {
+                    return reply.error(texts::NO_INTEGER);
+                };
+                match u8::try_from(number) {
+                    Ok(number) if usize::from(number) < super::DATABASES => {
+                        target.database = number
+                    }
+                    _ => return reply.error("ERR DB index is out of range"),
+                }
+                at += 1;
+            }
+            () => return reply.error(texts::SYNTAX),
+        }
+        at += 1;
+    }
+    let (from, to) = (args.get(1), args.get(2));
+    if from == to && target.database == c.database {
+        return reply.error("ERR source and destination objects are the same");
+    }
+    let entry = all.at(c).get(from, c.now).cloned();
+    let database = all.at_mut(&target);
+    let found = database.find(to, c.now);
+    let Some(entry) = entry.filter(|_| found.is_none() || replace) else {
+        return reply.integer(0);
+    };
+    let place = database.set(to, found, &entry.value);
+    if database.expires_at(place) != entry.expires() {
+        database.expire_at(place, entry.expires());
+    }
+    debug_assert!(entry.expires() == NEVER || entry.expires() > c.now);
+    reply.integer(1);
+}

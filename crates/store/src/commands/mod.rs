@@ -1,0 +1,24 @@
+//! The commands on keys: each is a function of the databases, the time and its words, and writes its reply.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `table.rs` | all commands, those of the session too: words, keys, what they are for |
+//! | `strings.rs` | values as texts: `GET`, `SET`, `APPEND` and their like |
+//! | `counters.rs` | values as numbers: `INCR` and its like |
+//! | `expiry.rs` | times: `EXPIRE`, `TTL` and their like |
+//! | `keys.rs` | keys by themselves: `DEL`, `KEYS`, `SCAN`, `RENAME`, `FLUSHALL` and their like |
+//! | `options.rs` | the options that several of them take |
+//! | `databases.rs` | what they work on, and when |
+//! | `texts.rs` | errors in Redis's words |
+
+mod counters;
+mod databases;
+mod expiry;
+mod keys;
+mod options;
+mod strings;
+mod table;
+pub(crate) mod texts;
+
+pub(crate) use databases::{Context, DATABASES, Databases};
+pub(crate) use table::{Command, Kind, TABLE, find};

@@ -1,0 +1,18 @@
+//! Errors in Redis's words.
+
+pub(crate) const SYNTAX: &str = "ERR syntax error";
+pub(crate) const NO_INTEGER: &str = "ERR value is not an integer or out of range";
+pub(crate) const NO_FLOAT: &str = "ERR value is not a valid float";
+pub(crate) const TOO_LONG: &str = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+pub(crate) const NO_KEY: &str = "ERR no such key";
+pub(crate) const NO_PASSWORD: &str = "NOAUTH Authentication required.";
+
+/// A command that was called with too few or too many words.
+pub(crate) fn arity(name: &str) -> String {
+    format!("ERR wrong number of arguments for '{name}' command")
+}
+
+/// A time that is not after 1970, or too far away.
+pub(crate) fn expire_time(name: &str) -> String {
+    format!("ERR invalid expire time in '{name}' command")
+}

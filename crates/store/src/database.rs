@@ -1,0 +1,293 @@
+//! One database: keys with their values and the times at which they expire.
+//!
+//! Entries lie side by side in a vector, and a hash table has their places. So a random key takes one step, and a scan goes
+//! down the vector: a removed entry's place is taken by the last one, which a scan that has come below it has seen.
+//!
+//! **Architecture invariant:** two databases that saw the same operations in the same order have the same entries at the same
+//! places. Nothing here reads a clock or draws a random number.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
+
+use hashbrown::HashTable;
+
+/// The time of a key that never expires. Keys with a time in the past are removed, so no other has it.
+pub(crate) const NEVER: i64 = i64::MIN;
+
+/// Keys come from clients, so they are hashed with numbers that these cannot know; all replicas of a process with the same.
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// Counts of keys that were made, by a part of their hash.
+const STRIPES: usize = 1024;
+
+/// The hash of a key.
+pub(crate) fn hash(key: &[u8]) -> u64 {
+    let mut hasher = HASHER.build_hasher();
+    hasher.write(key);
+    hasher.finish()
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    hash: u64,
+    pub(crate) key: Box<[u8]>,
+    pub(crate) value: Vec<u8>,
+    /// Milliseconds since 1970, or [`NEVER`].
+    expires: i64,
+    /// The number of the last change.
+    version: u64,
+}
+
+// One cache line, so that a look at an entry misses once.
+const _: () = assert!(size_of::<Entry>() == 64);
+
+impl Entry {
+    /// Whether it is there at `now`.
+    fn lives(&self, now: i64) -> bool {
+        self.expires == NEVER || self.expires > now
+    }
+
+    pub(crate) fn expires(&self) -> i64 {
+        self.expires
+    }
+}
+
+/// Keys, values, and when they expire.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Database {
+    places: HashTable<u32>,
+    entries: Vec<Entry>,
+    /// When keys expire, with their hashes; times that no longer hold are among them.
+    due: BinaryHeap<Reverse<(i64, u64)>>,
+    /// Keys that expire.
+    expiring: usize,
+    /// Number of the last change.
+    changes: u64,
+    /// By a part of the hash, the number of the change that last made a key: what stands for the version of a key that is
+    /// not there.
+    made: Vec<u64>,
+}
+
+impl Database {
+    /// Keys, with those that have expired and are not yet removed.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Keys with a time at which they expire.
+    pub(crate) fn expiring(&self) -> usize {
+        self.expiring
+    }
+
+    /// The entry at a place below [`Database::len`]; `None` if it has expired.
+    pub(crate) fn at(&self, place: usize, now: i64) -> Option<&Entry> {
+        Some(&self.entries[place]).filter(|entry| entry.lives(now))
+    }
+
+    fn place(&self, hash: u64, key: &[u8]) -> Option<usize> {
+        let entries = &self.entries;
+        let same = |place: &u32| {
+            let entry = &entries[*place as usize];
+            entry.hash == hash && *entry.key == *key
+        };
+        self.places.find(hash, same).map(|place| *place as usize)
+    }
+
+    pub(crate) fn get(&self, key: &[u8], now: i64) -> Option<&Entry> {
+        let place = self.place(hash(key), key)?;
+        self.at(place, now)
+    }
+
+    /// The place of a key. If it has expired, it is removed.
+    pub(crate) fn find(&mut self, key: &[u8], now: i64) -> Option<usize> {
+        let place = self.place(hash(key), key)?;
+        if self.entries[place].lives(now) {
+            return Some(place);
+        }
+        self.remove_at(place);
+        None
+    }
+
+    pub(crate) fn value(&self, place: usize) -> &[u8] {
+        &self.entries[place].value
+    }
+
+    pub(crate) fn expires_at(&self, place: usize) -> i64 {
+        self.entries[place].expires
+    }
+
+    /// Changes the value at a place in its place.
+    pub(crate) fn change(&mut self, place: usize, change: impl FnOnce(&mut Vec<u8>)) {
+        change(&mut self.entries[place].value);
+        self.touch(place);
+    }
+
+    /// Sets a key, of which [`Database::find`] has just said where it is. A key that is there keeps its time, a new one never
+    /// expires.
+    pub(crate) fn set(&mut self, key: &[u8], found: Option<usize>, value: &[u8]) -> usize {
+        if let Some(place) = found {
+            self.change(place, |old| assign(old, value));
+            return place;
+        }
+        self.insert(key, value.to_vec())
+    }
+
+    /// Makes a key that is not there.
+    fn insert(&mut self, key: &[u8], value: Vec<u8>) -> usize {
+        let hash = hash(key);
+        let place = self.entries.len();
+        let short = u32::try_from(place).expect("a database has less than 2^32 keys");
+        let entries = &self.entries;
+        let rehash = |it: &u32| entries[*it as usize].hash;
+        self.places.insert_unique(hash, short, rehash);
+        if self.made.is_empty() {
+            self.made = vec![0; STRIPES];
+        }
+        self.changes += 1;
+        self.made[stripe(hash)] = self.changes;
+        self.changes += 1;
+        self.entries.push(Entry {
+            hash,
+            key: key.into(),
+            value,
+            expires: NEVER,
+            version: self.changes,
+        });
+        place
+    }
+
+    /// Sets when the key at a place expires.
+    pub(crate) fn expire_at(&mut self, place: usize, expires: i64) {
+        let entry = &mut self.entries[place];
+        let before = std::mem::replace(&mut entry.expires, expires);
+        self.expiring -= usize::from(before != NEVER);
+        if expires != NEVER {
+            self.expiring += 1;
+            if before != expires {
+                self.due.push(Reverse((expires, entry.hash)));
+            }
+        }
+        self.touch(place);
+        // What no longer holds must not pile up.
+        if self.due.len() > 2 * self.expiring + 64 {
+            let held = self.entries.iter().filter(|it| it.expires != NEVER);
+            self.due = held.map(|it| Reverse((it.expires, it.hash))).collect();
+        }
+    }
+
+    fn touch(&mut self, place: usize) {
+        self.changes += 1;
+        self.entries[place].version = self.changes;
+    }
+
+    pub(crate) fn remove(&mut self, key: &[u8], now: i64) -> bool {
+        let found = self.find(key, now);
+        found.map(|place| self.remove_at(place)).is_some()
+    }
+
+    /// Removes what is at a place, which the last entry takes.
+    pub(crate) fn remove_at(&mut self, place: usize) -> Entry {
+        let hash = self.entries[place].hash;
+        let found = self.places.find_entry(hash, |it| *it as usize == place);
+        found
+            .expect("every entry has its place in the table")
+            .remove();
+        let entry = self.entries.swap_remove(place);
+        self.expiring -= usize::from(entry.expires != NEVER);
+        if let Some(moved) = self.entries.get(place) {
+            let last = self.entries.len();
+            let found = self.places.find_mut(moved.hash, |it| *it as usize == last);
+            // The vector is shorter than 2^32, see `insert`.
+            *found.expect("every entry has its place in the table") = place as u32;
+        }
+        // Memory follows what is held.
+        if self.entries.len() < self.entries.capacity() / 8 && self.entries.capacity() > 1024 {
+            self.entries.shrink_to(self.entries.len() * 2);
+            let entries = &self.entries;
+            let rehash = |it: &u32| entries[*it as usize].hash;
+            self.places.shrink_to(entries.len() * 2, rehash);
+        }
+        entry
+    }
+
+    /// Gives the value at a place, with its time, to another key.
+    pub(crate) fn rename(&mut self, place: usize, to: &[u8], now: i64) {
+        let entry = self.remove_at(place);
+        let found = self.find(to, now);
+        let place = match found {
+            Some(place) => {
+                self.change(place, |value| *value = entry.value);
+                place
+            }
+            None => self.insert(to, entry.value),
+        };
+        if entry.expires != self.entries[place].expires {
+            self.expire_at(place, entry.expires);
+        }
+    }
+
+    /// Removes all keys.
+    pub(crate) fn clear(&mut self) {
+        let changes = self.changes;
+        let made = std::mem::take(&mut self.made);
+        *self = Self {
+            changes,
+            made,
+            ..Self::default()
+        };
+    }
+
+    /// What changes when the key does: between two looks that find the same, nothing has set, made or removed it. A key that
+    /// had expired at the first look may have been removed meanwhile.
+    pub(crate) fn version(&self, key: &[u8], now: i64) -> u64 {
+        let hash = hash(key);
+        let place = self.place(hash, key);
+        let lives = place.and_then(|place| self.at(place, now));
+        let made = || self.made.get(stripe(hash)).copied().unwrap_or(0);
+        lives.map_or_else(made, |entry| entry.version)
+    }
+
+    /// Whether a key has expired and is still held. Now and then that is said of one that was removed otherwise.
+    pub(crate) fn is_due(&self, now: i64) -> bool {
+        self.due.peek().is_some_and(|Reverse((at, _))| *at <= now)
+    }
+
+    /// Removes up to `keys_max` keys that have expired, and returns how many.
+    pub(crate) fn remove_due(&mut self, now: i64, keys_max: usize) -> usize {
+        let mut removed = 0;
+        while removed < keys_max
+            && let Some(Reverse((at, hash))) = self.due.peek().copied()
+            && at <= now
+        {
+            self.due.pop();
+            let entries = &self.entries;
+            let same = |place: &u32| {
+                let entry = &entries[*place as usize];
+                entry.hash == hash && entry.expires == at
+            };
+            if let Some(place) = self.places.find(hash, same) {
+                self.remove_at(*place as usize);
+                removed += 1;
+            }
+        }
+        removed
+    }
+}
+
+fn stripe(hash: u64) -> usize {
+    hash as usize % STRIPES
+}
+
+/// Sets a value in its place, unless that would keep much more memory than it needs.
+fn assign(old: &mut Vec<u8>, value: &[u8]) {
+    let room = old.capacity();
+    if (value.len()..=2 * value.len() + 64).contains(&room) {
+        old.clear();
+        old.extend_from_slice(value);
+    } else {
+        *old = value.to_vec();
+    }
+}

@@ -1,0 +1,302 @@
+//! The store as one replica has it: a sequential structure, whose operations are runs of commands.
+//!
+//! A read borrows the bytes that its commands came in and the buffer that their replies go to, so a value is copied once, from
+//! the store to the socket's buffer. A write owns its bytes, since every replica applies it.
+//!
+//! **Architecture invariant:** replicas that applied the same writes are equal. What a command needs besides the store, the
+//! time and random numbers, comes with it.
+
+use corecast_agree::{Dispatch, Footprint};
+
+use crate::arguments::{Args, Span};
+use crate::commands::{Command, Context, DATABASES, Databases, Kind};
+use crate::database;
+use crate::resp::Reply;
+
+/// No replies to one call are longer.
+pub(crate) const REPLY_BYTES_MAX: usize = 1 << 30;
+
+/// A command that was called, with its words among the spans of its run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) command: &'static Command,
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+    pub(crate) database: u8,
+}
+
+/// Commands that run one after another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) spans: &'a [Span],
+    pub(crate) calls: &'a [Call],
+    /// Milliseconds since 1970.
+    pub(crate) now: i64,
+    pub(crate) seed: u64,
+    /// Replies are in RESP3.
+    pub(crate) resp3: bool,
+}
+
+impl<'a> Run<'a> {
+    fn args(&self, call: &Call) -> Args<'a> {
+        let spans = &self.spans[call.first as usize..call.end as usize];
+        Args::new(self.bytes, spans)
+    }
+
+    fn context(&self, at: usize, call: &Call) -> Context {
+        Context {
+            database: call.database,
+            now: self.now,
+            seed: self.seed.wrapping_add(at as u64),
+        }
+    }
+
+    fn footprint(&self) -> Footprint {
+        match self.calls {
+            [call] if call.command.has_one_key() => {
+                let key = self.args(call).get(1);
+                Footprint::Key(database::hash(key).wrapping_add(call.database.into()))
+            }
+            _ => Footprint::Everything,
+        }
+    }
+}
+
+/// An operation that changes nothing.
+#[derive(Debug)]
+pub(crate) enum Read<'a> {
+    /// Runs commands that are reads, until their replies have become longer than `bytes_soft`.
+    Run {
+        run: Run<'a>,
+        replies: &'a mut Vec<u8>,
+        bytes_soft: usize,
+    },
+    /// The versions of keys, for `WATCH`.
+    Versions {
+        keys: Args<'a>,
+        database: u8,
+        now: i64,
+        versions: &'a mut Vec<u64>,
+    },
+    /// How full the databases are, and whether keys are due to be removed.
+    Facts { now: i64 },
+}
+
+/// A key that must not have changed.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    pub(crate) database: u8,
+    pub(crate) key: Box<[u8]>,
+    pub(crate) version: u64,
+}
+
+/// An operation that changes the store.
+#[derive(Debug)]
+pub(crate) enum Write {
+    /// Runs commands as one, unless a watched key has changed.
+    Run(Box<OwnedRun>),
+    /// Removes some of the keys that have expired.
+    RemoveDue { now: i64 },
+}
+
+/// Commands with their words. What is watched is of transactions.
+#[derive(Debug)]
+pub(crate) struct OwnedRun {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) spans: Vec<Span>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) now: i64,
+    pub(crate) seed: u64,
+    pub(crate) resp3: bool,
+    pub(crate) watched: Vec<Watched>,
+    /// Whether the ends of the replies are wanted.
+    pub(crate) is_transaction: bool,
+}
+
+impl OwnedRun {
+    /// A copy of a run that is no transaction.
+    pub(crate) fn of(run: &Run<'_>) -> Self {
+        Self {
+            bytes: run.bytes.to_vec(),
+            spans: run.spans.to_vec(),
+            calls: run.calls.to_vec(),
+            now: run.now,
+            seed: run.seed,
+            resp3: run.resp3,
+            watched: Vec::new(),
+            is_transaction: false,
+        }
+    }
+
+    fn run(&self) -> Run<'_> {
+        Run {
+            bytes: &self.bytes,
+            spans: &self.spans,
+            calls: &self.calls,
+            now: self.now,
+            seed: self.seed,
+            resp3: self.resp3,
+        }
+    }
+}
+
+/// What operations answer.
+#[derive(Debug)]
+pub(crate) enum Response {
+    /// So many commands were run, and their replies written.
+    Read {
+        calls: usize,
+    },
+    /// The replies to a write, and where each of a transaction ends.
+    Replies {
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
+    },
+    /// Replies would be too long for a buffer.
+    TooLong,
+    /// A watched key has changed.
+    CalledOff,
+    Facts(Box<Facts>),
+    Nothing,
+}
+
+/// How full the databases are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Facts {
+    /// Keys, and keys that expire.
+    pub(crate) keys: [(usize, usize); DATABASES],
+    /// Whether keys are due to be removed.
+    pub(crate) due: bool,
+}
+
+/// One replica of the store.
+#[derive(Debug, Default)]
+pub(crate) struct Keyspace {
+    databases: Databases,
+}
+
+impl Keyspace {
+    fn run_reads(&self, run: &Run<'_>, replies: &mut Vec<u8>, bytes_soft: usize) -> Response {
+        let mut reply = Reply::new(replies, run.resp3, REPLY_BYTES_MAX);
+        let mut calls = 0;
+        while calls < run.calls.len() && (calls == 0 || reply.len() < bytes_soft) {
+            let call = &run.calls[calls];
+            let Kind::Read(read) = call.command.kind else {
+                unreachable!("{} is run as a read", call.command.name);
+            };
+            let context = run.context(calls, call);
+            read(&self.databases, &context, run.args(call), &mut reply);
+            calls += 1;
+            if reply.overflowed() {
+                return Response::TooLong;
+            }
+        }
+        Response::Read { calls }
+    }
+
+    fn run_writes(&mut self, owned: &OwnedRun) -> Response {
+        let unchanged = |it: &Watched| {
+            let database = &self.databases.all()[usize::from(it.database)];
+            database.version(&it.key, owned.now) == it.version
+        };
+        if !owned.watched.iter().all(unchanged) {
+            return Response::CalledOff;
+        }
+        let run = owned.run();
+        let mut bytes = Vec::with_capacity(8 * owned.calls.len());
+        let mut reply = Reply::new(&mut bytes, owned.resp3, REPLY_BYTES_MAX);
+        let mut ends = Vec::new();
+        for (at, call) in owned.calls.iter().enumerate() {
+            let context = run.context(at, call);
+            let args = run.args(call);
+            // All are run, whatever becomes of the replies.
+            match call.command.kind {
+                Kind::Read(read) => read(&self.databases, &context, args, &mut reply),
+                Kind::Write { run, .. } => run(&mut self.databases, &context, args, &mut reply),
+                Kind::Session => unreachable!("{} is no write", call.command.name),
+            }
+            if owned.is_transaction {
+                ends.push(reply.len());
+            }
+        }
+        match reply.overflowed() {
+            true => Response::TooLong,
+            false => Response::Replies { bytes, ends },
+        }
+    }
+
+    fn facts(&self, now: i64) -> Facts {
+        let mut facts = Facts::default();
+        for (fact, database) in facts.keys.iter_mut().zip(self.databases.all()) {
+            *fact = (database.len(), database.expiring());
+            facts.due |= database.is_due(now);
+        }
+        facts
+    }
+}
+
+impl Dispatch for Keyspace {
+    type Read<'a> = Read<'a>;
+    type Write = Write;
+    type Response = Response;
+    type Snapshot = Databases;
+
+    fn read(&self, operation: Read<'_>) -> Response {
+        match operation {
+            Read::Run {
+                run,
+                replies,
+                bytes_soft,
+            } => self.run_reads(&run, replies, bytes_soft),
+            Read::Versions {
+                keys,
+                database,
+                now,
+                versions,
+            } => {
+                let database = &self.databases.all()[usize::from(database)];
+                versions.extend(keys.from(1).map(|key| database.version(key, now)));
+                Response::Nothing
+            }
+            Read::Facts { now } => Response::Facts(Box::new(self.facts(now))),
+        }
+    }
+
+    fn write(&mut self, operation: &Write) -> Response {
+        /// Keys that are removed at once: others wait meanwhile.
+        const DUE_KEYS_MAX: usize = 1000;
+        match operation {
+            Write::Run(owned) => self.run_writes(owned),
+            Write::RemoveDue { now } => {
+                let mut left = DUE_KEYS_MAX;
+                for database in self.databases.all_mut() {
+                    left -= database.remove_due(*now, left);
+                }
+                Response::Nothing
+            }
+        }
+    }
+
+    fn read_footprint(operation: &Read<'_>) -> Footprint {
+        match operation {
+            Read::Run { run, .. } => run.footprint(),
+            Read::Versions { .. } | Read::Facts { .. } => Footprint::Everything,
+        }
+    }
+
+    fn write_footprint(operation: &Write) -> Footprint {
+        match operation {
+            Write::Run(owned) if owned.watched.is_empty() => owned.run().footprint(),
+            Write::Run(_) | Write::RemoveDue { .. } => Footprint::Everything,
+        }
+    }
+
+    fn snapshot(&self) -> Databases {
+        self.databases.clone()
+    }
+
+    fn install(databases: Databases) -> Self {
+        Self { databases }
+    }
+}

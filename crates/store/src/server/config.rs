@@ -1,0 +1,113 @@
+//! `CONFIG`: settings by the names that Redis has for them.
+
+use corecast_wire::sync::Ordering;
+
+use super::client::{help, subcommand};
+use super::surroundings::Surroundings;
+use crate::arguments::Args;
+use crate::commands::DATABASES;
+use crate::commands::texts;
+use crate::glob;
+use crate::number::integer;
+use crate::resp::{BULK_BYTES_MAX, REQUEST_BYTES_MAX, Reply};
+
+const SUBCOMMANDS: &[(&str, i8)] = &[("get", -3), ("help", 2), ("resetstat", 2), ("set", -4)];
+
+pub(super) fn run(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
+    match subcommand("config", SUBCOMMANDS, args) {
+        Ok("get") => get(args, around, reply),
+        Ok("set") => match set(args, around) {
+            Ok(()) => reply.ok(),
+            Err(text) => reply.error(text),
+        },
+        Ok("resetstat") => {
+            let shared = around.shared;
+            for counter in [&shared.refused, &shared.cut_off, &shared.commands] {
+                counter.store(0, Ordering::Relaxed);
+            }
+            reply.ok();
+        }
+        Ok(_) => help("CONFIG", SUBCOMMANDS, reply),
+        Err(text) => reply.error(text),
+    }
+}
+
+/// All settings with their values.
+fn settings(around: &Surroundings<'_>) -> Vec<(&'static str, String)> {
+    let shared = around.shared;
+    let options = &shared.options;
+    let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
+    vec![
+        ("appendonly", yes(false)),
+        ("bind", options.bind.to_string()),
+        ("client-query-buffer-limit", REQUEST_BYTES_MAX.to_string()),
+        ("databases", DATABASES.to_string()),
+        (
+            "maxclients",
+            shared.clients_max.load(Ordering::Relaxed).to_string(),
+        ),
+        ("maxmemory", "0".to_owned()),
+        ("maxmemory-clients", options.buffers_bytes_max.to_string()),
+        ("maxmemory-policy", "noeviction".to_owned()),
+        ("port", shared.address.port().to_string()),
+        ("proto-max-bulk-len", BULK_BYTES_MAX.to_string()),
+        ("protected-mode", yes(options.protected)),
+        ("requirepass", options.password.clone().unwrap_or_default()),
+        ("save", String::new()),
+        (
+            "timeout",
+            shared.idle_seconds_max.load(Ordering::Relaxed).to_string(),
+        ),
+    ]
+}
+
+fn get(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
+    let wanted = |name: &str| {
+        let lower = |it: &[u8]| glob::matches(&it.to_ascii_lowercase(), name.as_bytes());
+        args.from(2).any(lower)
+    };
+    let mut found = settings(around);
+    found.retain(|(name, _)| wanted(name));
+    reply.map(found.len());
+    for (name, value) in found {
+        reply.bulk(name.as_bytes());
+        reply.bulk(value.as_bytes());
+    }
+}
+
+/// Changes settings, all or none. Those that cannot be changed may be set to what they are.
+fn set(args: Args<'_>, around: &Surroundings<'_>) -> Result<(), Vec<u8>> {
+    if !args.len().is_multiple_of(2) {
+        return Err(texts::arity("config|set").into_bytes());
+    }
+    let settings = settings(around);
+    let mut changes = Vec::new();
+    for (name, value) in args.pairs(2) {
+        let found = settings
+            .iter()
+            .find(|it| name.eq_ignore_ascii_case(it.0.as_bytes()));
+        let Some((known, before)) = found else {
+            let text = b"ERR Unknown option or number of arguments for CONFIG SET - '".as_slice();
+            return Err([text, name, b"'"].concat());
+        };
+        let failed = |why: &str| {
+            format!("ERR CONFIG SET failed (possibly related to argument '{known}') - {why}")
+        };
+        let number = integer(value).and_then(|it| u64::try_from(it).ok());
+        match (*known, number) {
+            ("maxclients", Some(number @ 1..)) => {
+                changes.push((&around.shared.clients_max, number))
+            }
+            ("timeout", Some(number)) => changes.push((&around.shared.idle_seconds_max, number)),
+            ("maxclients" | "timeout", _) => {
+                return Err(failed("argument couldn't be parsed into an integer").into_bytes());
+            }
+            _ if before.as_bytes() == value => {}
+            _ => return Err(failed("can't set immutable config").into_bytes()),
+        }
+    }
+    for (setting, value) in changes {
+        setting.store(value, Ordering::Relaxed);
+    }
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! A socket with its buffers: what was read, what is to be written, and their limits.
+
+use std::io::{ErrorKind, Read, Write};
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+
+use super::pipeline::{Client, Pipeline, Taken};
+use super::session::Session;
+use super::shared::Shared;
+use crate::resp::{Parser, REQUEST_BYTES_MAX};
+
+/// Bytes that are read at once where it is not known that many are missing.
+pub(super) const SCRATCH_BYTES: usize = 64 << 10;
+/// Most bytes that are read at once.
+const READ_BYTES_MAX: usize = 1 << 20;
+/// A buffer that is larger than this is given back when it is empty.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+/// A request that has begun has to be whole after this, and a second more for each [`SLOW_BYTES`] of it.
+const REQUEST_MAX: Duration = Duration::from_secs(60);
+const SLOW_BYTES: usize = 16 << 10;
+/// A client that takes nothing of its replies for so long is cut off.
+const STALLED_MAX: Duration = Duration::from_secs(60);
+
+/// Whether a connection goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It waits for its socket.
+    Waits,
+    /// There is more to do at once.
+    Ready,
+    /// It is to be closed.
+    Ended,
+}
+
+/// A socket with its buffers.
+#[derive(Debug)]
+pub(super) struct Connection {
+    stream: TcpStream,
+    pub(super) session: Session,
+    parser: Parser,
+    /// What was read and not run yet.
+    input: Vec<u8>,
+    /// Replies, of which the first `sent` bytes are written.
+    out: Vec<u8>,
+    sent: usize,
+    /// The socket may have more to read.
+    readable: bool,
+    /// No request runs until replies are written.
+    full: bool,
+    /// When the request began that is not yet whole.
+    began: Option<Instant>,
+    /// Since when the client has taken nothing of its replies.
+    stalled: Option<Instant>,
+    /// When it last asked for something.
+    pub(super) active: Instant,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream, session: Session, now: Instant) -> Self {
+        Self {
+            stream,
+            session,
+            parser: Parser::default(),
+            input: Vec::new(),
+            out: Vec::new(),
+            sent: 0,
+            readable: true,
+            full: false,
+            began: None,
+            stalled: None,
+            active: now,
+        }
+    }
+
+    pub(super) fn stream(&mut self) -> &mut TcpStream {
+        &mut self.stream
+    }
+
+    /// Bytes that are held for this client.
+    pub(super) fn bytes(&self) -> usize {
+        let transaction = self.session.transaction.as_ref();
+        self.input.capacity() + self.out.capacity() + transaction.map_or(0, |it| it.bytes())
+    }
+
+    /// Notes that there is more to read.
+    pub(super) fn set_readable(&mut self) {
+        self.readable = true;
+    }
+
+    /// Reads, runs and writes what can be without waiting, up to a limit, so that others have their turn.
+    pub(super) fn advance(
+        &mut self,
+        pipeline: &mut Pipeline,
+        shared: &Shared,
+        scratch: &mut [u8],
+        now: Instant,
+    ) -> State {
+        if !self.write(now) {
+            return State::Ended;
+        }
+        if self.full && self.out.is_empty() {
+            self.full = false;
+            let input = std::mem::take(&mut self.input);
+            let taken = self.serve(pipeline, shared, &input, now);
+            self.input = input;
+            self.drop_front(taken.bytes);
+        } else if self.readable && !self.full && !self.session.ends {
+            match self.read(pipeline, shared, scratch, now) {
+                Ok(true) => {}
+                Ok(false) => self.session.ends = true,
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock => self.readable = false,
+                    ErrorKind::Interrupted => {}
+                    _ => return State::Ended,
+                },
+            }
+        }
+        if !self.write(now) {
+            return State::Ended;
+        }
+        match () {
+            () if !self.out.is_empty() => State::Waits,
+            () if self.session.ends => State::Ended,
+            () if self.full || self.readable => State::Ready,
+            () => State::Waits,
+        }
+    }
+
+    /// Reads once and runs what is whole; `false` at the end of what the client sends.
+    fn read(
+        &mut self,
+        pipeline: &mut Pipeline,
+        shared: &Shared,
+        scratch: &mut [u8],
+        now: Instant,
+    ) -> std::io::Result<bool> {
+        if self.input.is_empty() {
+            let length = self.stream.read(scratch)?;
+            self.readable = length == scratch.len();
+            let input = &scratch[..length];
+            let taken = self.serve(pipeline, shared, input, now);
+            self.input.extend_from_slice(&input[taken.bytes..]);
+            return Ok(length > 0);
+        }
+        let held = self.input.len();
+        let missing = self.parser.missing(held);
+        let wanted = missing.clamp(SCRATCH_BYTES, READ_BYTES_MAX);
+        let mut input = std::mem::take(&mut self.input);
+        // What was read before an error is kept.
+        let ended = (&self.stream).take(wanted as u64).read_to_end(&mut input);
+        let came = input.len() - held;
+        self.readable = came == wanted;
+        let open = match ended {
+            Ok(_) => came == wanted,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => true,
+            Err(error) => return Err(error),
+        };
+        let taken = match came < missing {
+            true => Taken::default(),
+            false => self.serve(pipeline, shared, &input, now),
+        };
+        self.input = input;
+        self.drop_front(taken.bytes);
+        Ok(open && self.input.len() <= REQUEST_BYTES_MAX)
+    }
+
+    fn serve(
+        &mut self,
+        pipeline: &mut Pipeline,
+        shared: &Shared,
+        input: &[u8],
+        now: Instant,
+    ) -> Taken {
+        let mut client = Client {
+            parser: &mut self.parser,
+            session: &mut self.session,
+            out: &mut self.out,
+        };
+        let taken = pipeline.serve(&mut client, shared, input);
+        self.parser.shrink();
+        self.full = taken.full;
+        self.active = now;
+        let whole = taken.bytes == input.len();
+        let goes_on = !whole && !taken.full;
+        self.began = goes_on.then(|| self.began.filter(|_| taken.bytes == 0).unwrap_or(now));
+        taken
+    }
+
+    /// Forgets the first bytes of what was read.
+    fn drop_front(&mut self, taken: usize) {
+        if taken < self.input.len() {
+            self.input.drain(..taken);
+        } else if self.input.capacity() > KEPT_BYTES_MAX {
+            self.input = Vec::new();
+        } else {
+            self.input.clear();
+        }
+    }
+
+    /// Writes as much as the socket takes; returns whether the client is there.
+    fn write(&mut self, now: Instant) -> bool {
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(length) => {
+                    self.sent += length;
+                    self.stalled = None;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.stalled = self.stalled.or(Some(now));
+                    return true;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+        self.sent = 0;
+        match self.out.capacity() > KEPT_BYTES_MAX {
+            true => self.out = Vec::new(),
+            false => self.out.clear(),
+        }
+        true
+    }
+
+    /// Whether the client has taken too long: over a request, over its replies, or over asking for anything.
+    pub(super) fn is_late(&self, now: Instant, idle_max: Option<Duration>) -> bool {
+        let slow = Duration::from_secs((self.input.len() / SLOW_BYTES) as u64);
+        let since = |at: Instant| now.saturating_duration_since(at);
+        self.began.is_some_and(|at| since(at) > REQUEST_MAX + slow)
+            || self.stalled.is_some_and(|at| since(at) > STALLED_MAX)
+            || idle_max.is_some_and(|most| since(self.active) > most)
+    }
+}

@@ -1,0 +1,272 @@
+//! One thread of the server: which connections are ready, and the clock.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use corecast_wire::sync::Ordering;
+use mio::net::TcpListener;
+use mio::{Events, Interest, Poll, Token, Waker};
+use slab::Slab;
+
+use super::connection::{Connection, SCRATCH_BYTES, State};
+use super::pipeline::Pipeline;
+use super::session::Session;
+use super::shared::{self, Shared};
+use crate::keyspace::{Read, Response, Write as StoreWrite};
+use crate::store::Handle;
+
+/// How often keys that have expired are removed and clients looked at that may have taken too long.
+const TICK: Duration = Duration::from_millis(100);
+/// The time of one tick in which keys are removed.
+const REMOVING_MAX: Duration = Duration::from_millis(10);
+/// Connections that are accepted before others have their turn.
+const ACCEPTED_MAX: usize = 128;
+/// A peer that says nothing is asked after so long whether it is still there.
+const KEEP_ALIVE: Duration = Duration::from_secs(300);
+
+const LISTENER: Token = Token(usize::MAX - 1);
+const WAKER: Token = Token(usize::MAX - 2);
+
+/// One thread of the server.
+#[derive(Debug)]
+pub(super) struct EventLoop {
+    number: usize,
+    poll: Poll,
+    listener: Option<TcpListener>,
+    /// The listener may have more connections.
+    accepts: bool,
+    connections: Slab<Connection>,
+    /// Connections that have something to do without waiting, and those of the next round.
+    ready: Vec<usize>,
+    pipeline: Pipeline,
+    shared: Arc<Shared>,
+    /// Bytes that are held for all connections.
+    bytes: usize,
+    ticked: Instant,
+}
+
+impl EventLoop {
+    pub(super) fn new(
+        number: usize,
+        mut listener: Option<TcpListener>,
+        store: Handle,
+        shared: Arc<Shared>,
+    ) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        if let Some(listener) = &mut listener {
+            poll.registry()
+                .register(listener, LISTENER, Interest::READABLE)?;
+        }
+        shared.add_loop(Waker::new(poll.registry(), WAKER)?);
+        Ok(Self {
+            number,
+            poll,
+            accepts: listener.is_some(),
+            listener,
+            connections: Slab::new(),
+            ready: Vec::new(),
+            pipeline: Pipeline::new(store),
+            shared,
+            bytes: 0,
+            ticked: Instant::now(),
+        })
+    }
+
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Serves until the server is stopped.
+    pub(super) fn run(mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(1024);
+        let mut scratch = vec![0; SCRATCH_BYTES];
+        let mut turn = Vec::new();
+        while !self.shared.is_stopped() {
+            let idle = self.ready.is_empty() && !self.accepts;
+            let pause = if idle { TICK } else { Duration::ZERO };
+            match self.poll.poll(&mut events, Some(pause)) {
+                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+            let now = Instant::now();
+            std::mem::swap(&mut turn, &mut self.ready);
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.accepts = true,
+                    WAKER => self.enter(now),
+                    Token(key) => {
+                        // It may have been closed by an event before.
+                        if let Some(connection) = self.connections.get_mut(key) {
+                            if event.is_readable() || event.is_read_closed() || event.is_error() {
+                                connection.set_readable();
+                            }
+                            turn.push(key);
+                        }
+                    }
+                }
+            }
+            if self.accepts {
+                self.accept();
+            }
+            for key in turn.drain(..) {
+                self.advance(key, &mut scratch, now);
+            }
+            if now.duration_since(self.ticked) >= TICK {
+                self.ticked = now;
+                self.tick(now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a connection do what it can.
+    fn advance(&mut self, key: usize, scratch: &mut [u8], now: Instant) {
+        let Some(connection) = self.connections.get_mut(key) else {
+            return;
+        };
+        let before = connection.bytes();
+        let state = connection.advance(&mut self.pipeline, &self.shared, scratch, now);
+        let after = connection.bytes();
+        self.bytes = self.bytes + after - before;
+        match state {
+            State::Waits => {}
+            State::Ready => self.ready.push(key),
+            State::Ended => self.close(key),
+        }
+        let share = self.shared.options.buffers_bytes_max / self.shared.options.replicas;
+        if after > before && self.bytes > share {
+            self.cut_off_largest(share);
+        }
+    }
+
+    /// Cuts clients off until no more is held than may be, or for one of them only.
+    fn cut_off_largest(&mut self, share: usize) {
+        while self.bytes > share {
+            let mut holding = self.connections.iter().filter(|(_, it)| it.bytes() > 0);
+            let largest = holding.clone().max_by_key(|(_, it)| it.bytes());
+            let Some((key, _)) = largest.filter(|_| holding.nth(1).is_some()) else {
+                return;
+            };
+            self.shared.cut_off.fetch_add(1, Ordering::Relaxed);
+            self.close(key);
+        }
+    }
+
+    fn close(&mut self, key: usize) {
+        let mut connection = self.connections.remove(key);
+        self.bytes -= connection.bytes();
+        let _ = self.poll.registry().deregister(connection.stream());
+        self.shared.leave(connection.session.id);
+    }
+
+    /// Takes new connections from the listener, and gives each to an event loop.
+    fn accept(&mut self) {
+        let Some(listener) = &self.listener else {
+            return;
+        };
+        for _ in 0..ACCEPTED_MAX {
+            match listener.accept() {
+                Ok((stream, peer)) => admit(&self.shared, stream.into(), peer),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+                // Either there is none, or there are too many files: the next tick tries again.
+                Err(_) => {
+                    self.accepts = false;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Takes up the connections that were given to this event loop, and drops those that were killed.
+    fn enter(&mut self, now: Instant) {
+        for (id, stream) in self.shared.take_accepted(self.number) {
+            let mut stream = mio::net::TcpStream::from_std(stream);
+            let entry = self.connections.vacant_entry();
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            let registry = self.poll.registry();
+            if registry
+                .register(&mut stream, Token(entry.key()), interest)
+                .is_err()
+            {
+                self.shared.leave(id);
+                continue;
+            }
+            let session = Session::new(id, self.shared.options.password.is_none());
+            self.ready.push(entry.key());
+            entry.insert(Connection::new(stream, session, now));
+        }
+        let clients = self.shared.clients();
+        let killed = |id| clients.get(&id).is_some_and(|entry| entry.killed);
+        let keys = self.connections.iter();
+        let keys = keys.filter(|(_, it)| !it.session.ends && killed(it.session.id));
+        let keys: Vec<usize> = keys.map(|(key, _)| key).collect();
+        drop(clients);
+        keys.into_iter().for_each(|key| self.close(key));
+    }
+
+    fn tick(&mut self, now: Instant) {
+        self.accepts |= self.listener.is_some();
+        let seconds = self.shared.idle_seconds_max.load(Ordering::Relaxed);
+        let idle_max = (seconds > 0).then(|| Duration::from_secs(seconds));
+        let late = self
+            .connections
+            .iter()
+            .filter(|(_, it)| it.is_late(now, idle_max));
+        for key in late.map(|(key, _)| key).collect::<Vec<_>>() {
+            self.shared.cut_off.fetch_add(1, Ordering::Relaxed);
+            self.close(key);
+        }
+        self.remove_due(now);
+    }
+
+    /// Brings the replica up to date, and removes keys that have expired.
+    fn remove_due(&mut self, began: Instant) {
+        loop {
+            let now = shared::now();
+            let store = self.pipeline.store();
+            match store.read(Read::Facts { now }) {
+                // One event loop does it for all.
+                Response::Facts(facts) if facts.due && self.number == 0 => {}
+                _ => return,
+            }
+            store.write(StoreWrite::RemoveDue { now });
+            if began.elapsed() > REMOVING_MAX {
+                return;
+            }
+        }
+    }
+}
+
+/// Takes a new connection in, or turns it away and says why.
+fn admit(shared: &Shared, stream: TcpStream, peer: SocketAddr) {
+    let most = shared.clients_max.load(Ordering::Relaxed);
+    let options = &shared.options;
+    let refusal = match () {
+        () if shared.clients().len() as u64 >= most => {
+            Some("-ERR max number of clients reached\r\n")
+        }
+        () if options.protected && options.password.is_none() && !is_near(peer) => Some(
+            "-DENIED Corecast is running in protected mode: it has no password, so it serves clients of its own \
+             machine only. Start it with --password or with --no-protected-mode to serve others.\r\n",
+        ),
+        () => None,
+    };
+    if let Some(text) = refusal {
+        shared.refused.fetch_add(1, Ordering::Relaxed);
+        let _ = (&stream).write(text.as_bytes());
+        return;
+    }
+    // Without these a connection works as well.
+    let _ = stream.set_nodelay(true);
+    let _ = rustix::net::sockopt::set_socket_keepalive(&stream, true);
+    let _ = rustix::net::sockopt::set_tcp_keepidle(&stream, KEEP_ALIVE);
+    shared.admit(stream, peer);
+}
+
+/// Whether a client is on this machine.
+fn is_near(peer: SocketAddr) -> bool {
+    peer.ip().to_canonical().is_loopback()
+}

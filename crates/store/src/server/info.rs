@@ -1,0 +1,106 @@
+//! `INFO`: the server in numbers, by the names that Redis has for them.
+
+use std::fmt::Write;
+
+use corecast_wire::sync::Ordering;
+
+use super::session::REDIS_VERSION;
+use super::surroundings::Surroundings;
+use crate::arguments::Args;
+use crate::keyspace::{Facts, Read, Response};
+use crate::resp::Reply;
+
+const SECTIONS: [&str; 6] = [
+    "Server",
+    "Clients",
+    "Memory",
+    "Stats",
+    "Replication",
+    "Keyspace",
+];
+
+pub(super) fn run(args: Args<'_>, around: &mut Surroundings<'_>, reply: &mut Reply<'_>) {
+    let all = |word: &[u8]| {
+        ["all", "default", "everything"]
+            .iter()
+            .any(|it| word.eq_ignore_ascii_case(it.as_bytes()))
+    };
+    let named = |section: &str| {
+        args.from(1)
+            .any(|it| it.eq_ignore_ascii_case(section.as_bytes()))
+    };
+    let wanted = |section: &&str| args.len() == 1 || args.from(1).any(all) || named(section);
+    let facts = match around.store.read(Read::Facts { now: around.now }) {
+        Response::Facts(facts) => *facts,
+        _ => Facts::default(),
+    };
+    let sections = SECTIONS.into_iter().filter(wanted);
+    let texts = sections.map(|it| format!("# {it}\r\n{}", section(it, around, &facts)));
+    reply.verbatim(&texts.collect::<Vec<_>>().join("\r\n"));
+}
+
+fn section(name: &str, around: &Surroundings<'_>, facts: &Facts) -> String {
+    let shared = around.shared;
+    // Relaxed: numbers for people.
+    let load = |it: &corecast_wire::sync::AtomicU64| it.load(Ordering::Relaxed).to_string();
+    let lines: Vec<(&str, String)> = match name {
+        "Server" => vec![
+            ("redis_version", REDIS_VERSION.to_owned()),
+            ("corecast_version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("redis_mode", "standalone".to_owned()),
+            ("os", "Linux".to_owned()),
+            ("arch_bits", "64".to_owned()),
+            ("process_id", std::process::id().to_string()),
+            ("tcp_port", shared.address.port().to_string()),
+            (
+                "uptime_in_seconds",
+                shared.started.elapsed().as_secs().to_string(),
+            ),
+            ("replicas", shared.options.replicas.to_string()),
+        ],
+        "Clients" => vec![
+            ("connected_clients", shared.clients().len().to_string()),
+            ("maxclients", load(&shared.clients_max)),
+        ],
+        "Memory" => vec![("used_memory_rss", resident_bytes().to_string())],
+        "Stats" => vec![
+            ("total_connections_received", load(&shared.connections)),
+            ("total_commands_processed", load(&shared.commands)),
+            ("rejected_connections", load(&shared.refused)),
+            ("evicted_clients", load(&shared.cut_off)),
+        ],
+        // The replicas of one process are one server to clients.
+        "Replication" => vec![
+            ("role", "master".to_owned()),
+            ("connected_slaves", "0".to_owned()),
+        ],
+        _ => return keyspace(facts),
+    };
+    lines.iter().fold(String::new(), |mut text, (name, value)| {
+        let _ = write!(text, "{name}:{value}\r\n");
+        text
+    })
+}
+
+fn keyspace(facts: &Facts) -> String {
+    let mut text = String::new();
+    for (number, (keys, expires)) in facts.keys.iter().enumerate() {
+        if *keys > 0 {
+            let _ = write!(
+                text,
+                "db{number}:keys={keys},expires={expires},avg_ttl=0\r\n"
+            );
+        }
+    }
+    text
+}
+
+/// The memory that the kernel has given to this process, or 0 where it does not say.
+fn resident_bytes() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text
+        .split(' ')
+        .nth(1)
+        .and_then(|it| it.parse::<usize>().ok());
+    pages.map_or(0, |it| it * rustix::param::page_size())
+}

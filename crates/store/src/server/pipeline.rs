@@ -1,0 +1,381 @@
+//! The requests at hand: runs of reads and of writes, each one operation of the store.
+//!
+//! Requests that follow each other and are all reads, or all writes, become one operation. So a pipeline of 64 commands has
+//! one look at the replica's state, or one place in the order of writes, instead of 64.
+
+use corecast_wire::sync::Ordering;
+
+use super::session::{Replies, Session};
+use super::shared::{self, Shared};
+use super::surroundings::Surroundings;
+use crate::arguments::{Args, Span};
+use crate::commands::{self, Command, Kind, texts};
+use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run, Write};
+use crate::resp::{self, Parsed, Parser, Reply};
+use crate::store::Handle;
+
+/// Once replies of so many bytes wait to be written, no further request of their client runs.
+pub(super) const REPLIES_BYTES_SOFT: usize = 1 << 20;
+/// Most commands of a run: others wait while it runs.
+const CALLS_MAX: usize = 4096;
+
+/// What runs the requests of an event loop's connections.
+#[derive(Debug)]
+pub(super) struct Pipeline {
+    store: Handle,
+    random: fastrand::Rng,
+    calls: Vec<Call>,
+    spans: Vec<Span>,
+    /// Where each call's request begins in the input.
+    starts: Vec<usize>,
+    /// Where the last request of the run ends.
+    end: usize,
+    /// Whether the calls are writes.
+    writes: bool,
+}
+
+/// The client whose requests are at hand.
+pub(super) struct Client<'a> {
+    pub(super) parser: &'a mut Parser,
+    pub(super) session: &'a mut Session,
+    pub(super) out: &'a mut Vec<u8>,
+}
+
+/// How far the input was taken.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// Bytes that are no longer needed.
+    pub(super) bytes: usize,
+    /// The rest has to wait until replies are written.
+    pub(super) full: bool,
+    /// Commands that were run.
+    pub(super) commands: u64,
+}
+
+impl Pipeline {
+    pub(super) fn new(store: Handle) -> Self {
+        Self {
+            store,
+            random: fastrand::Rng::new(),
+            calls: Vec::new(),
+            spans: Vec::new(),
+            starts: Vec::new(),
+            end: 0,
+            writes: false,
+        }
+    }
+
+    pub(super) fn store(&mut self) -> &mut Handle {
+        &mut self.store
+    }
+
+    /// Runs the requests in `input`.
+    pub(super) fn serve(
+        &mut self,
+        client: &mut Client<'_>,
+        shared: &Shared,
+        input: &[u8],
+    ) -> Taken {
+        let mut taken = Taken::default();
+        let now = shared::now();
+        while !client.session.ends && !taken.full {
+            let rest = &input[taken.bytes..];
+            match client.parser.parse(rest, client.session.known) {
+                Ok(Parsed::Incomplete) => break,
+                Ok(Parsed::Nothing(length)) => taken.bytes += length,
+                Ok(Parsed::Request(length)) => {
+                    self.request(client, shared, now, input, length, &mut taken);
+                }
+                Ok(Parsed::Inline(length)) => {
+                    if self.flush(client, input, now, &mut taken) {
+                        taken.bytes += length;
+                        self.inline(client, shared, now, &rest[..length]);
+                        taken.commands += 1;
+                    }
+                }
+                Err(error) => {
+                    if self.flush(client, input, now, &mut taken) {
+                        fail(client, &error.to_string());
+                    }
+                }
+            }
+            if self.calls.len() >= CALLS_MAX {
+                self.flush(client, input, now, &mut taken);
+            }
+        }
+        self.flush(client, input, now, &mut taken);
+        if client.session.ends {
+            taken.bytes = input.len();
+        }
+        shared.commands.fetch_add(taken.commands, Ordering::Relaxed);
+        taken
+    }
+
+    /// Takes the request of `length` bytes that the parser has found.
+    fn request(
+        &mut self,
+        client: &mut Client<'_>,
+        shared: &Shared,
+        now: i64,
+        input: &[u8],
+        length: usize,
+        taken: &mut Taken,
+    ) {
+        let at = taken.bytes;
+        let bytes = &input[at..at + length];
+        let words = client.parser.words().len();
+        let command = commands::find(Args::new(bytes, client.parser.words()).get(0));
+        let session = &client.session;
+        let plain =
+            session.known && session.transaction.is_none() && session.replies == Replies::On;
+        let runs = command.filter(|it| plain && it.takes(words));
+        let runs = runs.and_then(|it| match it.kind {
+            Kind::Read(_) => Some((it, false)),
+            Kind::Write { .. } => Some((it, true)),
+            Kind::Session => None,
+        });
+        let Some((command, writes)) = runs else {
+            if self.flush(client, input, now, taken) {
+                taken.bytes += length;
+                taken.commands += 1;
+                let spans = client.parser.words().to_vec();
+                self.alone(client, shared, now, command, bytes, &spans);
+            }
+            return;
+        };
+        if writes != self.writes && !self.flush(client, input, now, taken) {
+            return;
+        }
+        self.writes = writes;
+        let base = at - self.starts.first().copied().unwrap_or(at);
+        let first = self.spans.len();
+        let words = client.parser.words().iter();
+        self.spans.extend(words.map(|it| it.moved(base)));
+        self.starts.push(at);
+        self.end = at + length;
+        self.calls.push(Call {
+            command,
+            // Inputs are shorter than 2^32 bytes, so they have fewer words.
+            first: first as u32,
+            end: self.spans.len() as u32,
+            database: client.session.database,
+        });
+        taken.bytes += length;
+        taken.commands += 1;
+        if answers_value(command, Args::new(bytes, client.parser.words())) {
+            self.flush(client, input, now, taken);
+        }
+    }
+
+    /// Runs what has been collected. Returns whether there is room for more replies; if there is none, what was not run is
+    /// no longer taken.
+    fn flush(
+        &mut self,
+        client: &mut Client<'_>,
+        input: &[u8],
+        now: i64,
+        taken: &mut Taken,
+    ) -> bool {
+        if let Some(start) = self.starts.first() {
+            let run = Run {
+                bytes: &input[*start..self.end],
+                spans: &self.spans,
+                calls: &self.calls,
+                now,
+                seed: self.random.u64(..),
+                resp3: client.session.resp3,
+            };
+            let done = execute(&mut self.store, client, run, self.writes);
+            if done < self.calls.len() {
+                taken.bytes = self.starts[done];
+                taken.commands -= (self.calls.len() - done) as u64;
+                *client.parser = Parser::default();
+            }
+            self.starts.clear();
+            self.calls.clear();
+            self.spans.clear();
+        }
+        taken.full |= client.out.len() >= REPLIES_BYTES_SOFT;
+        !taken.full && !client.session.ends
+    }
+
+    /// Runs a request that somebody typed.
+    fn inline(&mut self, client: &mut Client<'_>, shared: &Shared, now: i64, line: &[u8]) {
+        let Some(words) = resp::split(line) else {
+            return fail(client, "Protocol error: unbalanced quotes in request");
+        };
+        let (mut bytes, mut spans) = (Vec::with_capacity(line.len()), Vec::new());
+        for word in &words {
+            let start = bytes.len();
+            bytes.extend_from_slice(word);
+            spans.push(Span::new(start, bytes.len()));
+        }
+        if let Some(name) = words.first() {
+            self.alone(client, shared, now, commands::find(name), &bytes, &spans);
+        }
+    }
+
+    /// Runs one command by itself, or keeps it for a transaction, or refuses it.
+    fn alone(
+        &mut self,
+        client: &mut Client<'_>,
+        shared: &Shared,
+        now: i64,
+        command: Option<&'static Command>,
+        bytes: &[u8],
+        spans: &[Span],
+    ) {
+        let args = Args::new(bytes, spans);
+        let before = client.out.len();
+        let skips = client.session.replies == Replies::SkipNext;
+        if skips {
+            client.session.replies = Replies::Skip;
+        }
+        match refusal(command, args, client.session) {
+            Ok(command) => self.admitted(client, shared, now, command, bytes, spans),
+            Err(text) => {
+                if let Some(transaction) = &mut client.session.transaction {
+                    transaction.fail();
+                }
+                Reply::new(client.out, client.session.resp3, REPLY_BYTES_MAX).error(text);
+            }
+        }
+        match client.session.replies {
+            Replies::Skip => client.session.replies = Replies::On,
+            Replies::Off => {}
+            Replies::On | Replies::SkipNext => return,
+        }
+        client.out.truncate(before);
+    }
+
+    /// Runs one command that has as many words as it should, and whose client may call it.
+    fn admitted(
+        &mut self,
+        client: &mut Client<'_>,
+        shared: &Shared,
+        now: i64,
+        command: &'static Command,
+        bytes: &[u8],
+        spans: &[Span],
+    ) {
+        let args = Args::new(bytes, spans);
+        let at_once = ["exec", "discard", "multi", "watch", "quit", "reset"];
+        if let Some(transaction) = &mut client.session.transaction
+            && !at_once.contains(&command.name)
+        {
+            let queued = transaction.queue(command, args);
+            client.session.ends |= !queued;
+            return Reply::new(client.out, client.session.resp3, REPLY_BYTES_MAX).simple("QUEUED");
+        }
+        let writes = match command.kind {
+            Kind::Session => {
+                let mut around = Surroundings {
+                    store: &mut self.store,
+                    shared,
+                    random: &mut self.random,
+                    now,
+                };
+                return client.session.run(command, args, &mut around, client.out);
+            }
+            Kind::Read(_) => false,
+            Kind::Write { .. } => true,
+        };
+        let call = Call {
+            command,
+            first: 0,
+            end: spans.len() as u32,
+            database: client.session.database,
+        };
+        let run = Run {
+            bytes,
+            spans,
+            calls: &[call],
+            now,
+            seed: self.random.u64(..),
+            resp3: client.session.resp3,
+        };
+        execute(&mut self.store, client, run, writes);
+    }
+}
+
+/// Runs commands on the store, and returns how many of them were run. Replies that no buffer holds end the session.
+fn execute(store: &mut Handle, client: &mut Client<'_>, run: Run<'_>, writes: bool) -> usize {
+    let calls = run.calls.len();
+    let response = match writes {
+        true => store.write(Write::Run(Box::new(OwnedRun::of(&run)))),
+        false => store.read(Read::Run {
+            run,
+            replies: client.out,
+            bytes_soft: REPLIES_BYTES_SOFT,
+        }),
+    };
+    match response {
+        Response::Read { calls } => return calls,
+        Response::Replies { bytes, .. } if client.out.is_empty() => *client.out = bytes,
+        Response::Replies { bytes, .. } => client.out.extend_from_slice(&bytes),
+        _ => client.session.ends = true,
+    }
+    calls
+}
+
+/// The command, unless it has to be refused.
+fn refusal(
+    command: Option<&'static Command>,
+    args: Args<'_>,
+    session: &Session,
+) -> Result<&'static Command, Vec<u8>> {
+    let command = command.ok_or_else(|| unknown(args))?;
+    if !command.takes(args.len()) {
+        return Err(texts::arity(command.name).into_bytes());
+    }
+    let open = ["auth", "hello", "quit", "reset"];
+    match session.known || open.contains(&command.name) {
+        true => Ok(command),
+        false => Err(texts::NO_PASSWORD.into()),
+    }
+}
+
+/// What is said of a command that there is not: its name and first words, up to 128 bytes of each.
+fn unknown(args: Args<'_>) -> Vec<u8> {
+    const SHOWN_BYTES_MAX: usize = 128;
+    // Redis's texts end at a zero.
+    let shown = |text: &[u8], most: usize| {
+        let end = text
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(text.len());
+        text[..end.min(most)].to_vec()
+    };
+    let mut words = Vec::new();
+    for word in args.from(1) {
+        if words.len() >= SHOWN_BYTES_MAX {
+            break;
+        }
+        let word = shown(word, SHOWN_BYTES_MAX - words.len());
+        words.extend([b"'", &word[..], b"' "].concat());
+    }
+    let name = shown(args.get(0), SHOWN_BYTES_MAX);
+    [
+        b"ERR unknown command '",
+        &name[..],
+        b"', with args beginning with: ",
+        &words,
+    ]
+    .concat()
+}
+
+/// Whether the reply may be as long as a value, so that the next one has to wait until it is known how long it is.
+fn answers_value(command: &Command, args: Args<'_>) -> bool {
+    match command.kind {
+        Kind::Write { answers_values, .. } if command.name != "set" => answers_values,
+        Kind::Write { .. } => (3..args.len()).any(|at| args.is(at, "GET")),
+        Kind::Read(_) | Kind::Session => false,
+    }
+}
+
+/// Cuts a client off that has lost its place.
+fn fail(client: &mut Client<'_>, text: &str) {
+    let mut reply = Reply::new(client.out, client.session.resp3, REPLY_BYTES_MAX);
+    reply.error(format!("ERR {text}"));
+    client.session.ends = true;
+}

@@ -1,0 +1,145 @@
+//! What all event loops share.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use corecast_wire::sync::{AtomicU32, AtomicU64, Ordering};
+use mio::Waker;
+
+use super::ServerOptions;
+
+/// What all event loops share. Words that are counted are told by `INFO` and order nothing.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) options: ServerOptions,
+    pub(super) address: SocketAddr,
+    pub(super) started: Instant,
+    stopped: AtomicU32,
+    /// The settings that `CONFIG SET` changes: most clients, and seconds that one may be idle, 0 for ever.
+    pub(super) clients_max: AtomicU64,
+    pub(super) idle_seconds_max: AtomicU64,
+    pub(super) connections: AtomicU64,
+    pub(super) refused: AtomicU64,
+    pub(super) cut_off: AtomicU64,
+    pub(super) commands: AtomicU64,
+    clients: Mutex<BTreeMap<u64, ClientEntry>>,
+    loops: Mutex<Vec<Entrance>>,
+}
+
+/// How connections come to an event loop.
+#[derive(Debug)]
+struct Entrance {
+    waker: Waker,
+    /// Connections that are on their way to it, with their numbers.
+    accepted: Vec<(u64, TcpStream)>,
+    served: usize,
+}
+
+/// A client, for `CLIENT LIST`.
+#[derive(Clone, Debug)]
+pub(super) struct ClientEntry {
+    pub(super) peer: SocketAddr,
+    pub(super) since: Instant,
+    pub(super) name: Vec<u8>,
+    pub(super) event_loop: usize,
+    pub(super) killed: bool,
+}
+
+impl Shared {
+    pub(super) fn new(options: ServerOptions, address: SocketAddr) -> Self {
+        let number = |value: u64| AtomicU64::new(value);
+        Self {
+            address,
+            started: Instant::now(),
+            stopped: AtomicU32::new(0),
+            clients_max: number(options.clients_max as u64),
+            idle_seconds_max: number(options.idle_max.map_or(0, |it| it.as_secs().max(1))),
+            connections: number(0),
+            refused: number(0),
+            cut_off: number(0),
+            commands: number(0),
+            clients: Mutex::default(),
+            loops: Mutex::default(),
+            options,
+        }
+    }
+
+    pub(super) fn stop(&self) {
+        // Relaxed: whoever sees it only ends.
+        self.stopped.store(1, Ordering::Relaxed);
+        for entrance in &*self.loops() {
+            let _ = entrance.waker.wake();
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) != 0
+    }
+
+    pub(super) fn clients(&self) -> MutexGuard<'_, BTreeMap<u64, ClientEntry>> {
+        // What is in there holds whatever panicked.
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn loops(&self) -> MutexGuard<'_, Vec<Entrance>> {
+        self.loops.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the event loop of the next number.
+    pub(super) fn add_loop(&self, waker: Waker) {
+        self.loops().push(Entrance {
+            waker,
+            accepted: Vec::new(),
+            served: 0,
+        });
+    }
+
+    /// Gives a new connection to the event loop that has fewest.
+    pub(super) fn admit(&self, stream: TcpStream, peer: SocketAddr) {
+        // Relaxed: only a name.
+        let id = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut loops = self.loops();
+        let fewest = (0..loops.len()).min_by_key(|at| loops[*at].served);
+        let event_loop = fewest.expect("a server has event loops");
+        self.clients().insert(
+            id,
+            ClientEntry {
+                peer,
+                since: Instant::now(),
+                name: Vec::new(),
+                event_loop,
+                killed: false,
+            },
+        );
+        let entrance = &mut loops[event_loop];
+        entrance.served += 1;
+        entrance.accepted.push((id, stream));
+        let _ = entrance.waker.wake();
+    }
+
+    /// The connections that are new to an event loop.
+    pub(super) fn take_accepted(&self, event_loop: usize) -> Vec<(u64, TcpStream)> {
+        std::mem::take(&mut self.loops()[event_loop].accepted)
+    }
+
+    /// Forgets a connection that was closed.
+    pub(super) fn leave(&self, id: u64) {
+        if let Some(entry) = self.clients().remove(&id) {
+            self.loops()[entry.event_loop].served -= 1;
+        }
+    }
+
+    /// Has event loops look for clients that were killed.
+    pub(super) fn wake(&self, event_loop: usize) {
+        let _ = self.loops()[event_loop].waker.wake();
+    }
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let milliseconds = since.map_or(0, |it| it.as_millis());
+    i64::try_from(milliseconds).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,13 @@
+//! What the commands of a session see of the server.
+
+use super::shared::Shared;
+use crate::store::Handle;
+
+/// What the commands of a session see of the server.
+pub(super) struct Surroundings<'a> {
+    pub(super) store: &'a mut Handle,
+    pub(super) shared: &'a Shared,
+    pub(super) random: &'a mut fastrand::Rng,
+    /// Milliseconds since 1970.
+    pub(super) now: i64,
+}

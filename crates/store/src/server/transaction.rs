@@ -1,0 +1,174 @@
+//! `MULTI`, `EXEC` and `WATCH`.
+//!
+//! A transaction is one write of the store: it looks whether watched keys have changed, and runs all commands or none.
+//! Commands on the session run behind it, and their replies are put between the others.
+
+use std::collections::HashMap;
+
+use super::session::Session;
+use super::surroundings::Surroundings;
+use crate::arguments::{Args, Span};
+use crate::commands::{Command, Kind};
+use crate::keyspace::{Call, OwnedRun, Read, Response, Watched, Write};
+use crate::resp::{REQUEST_BYTES_MAX, Reply};
+
+/// Commands that wait for `EXEC`.
+#[derive(Debug, Default)]
+pub(super) struct Transaction {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+    calls: Vec<Queued>,
+    /// A command was refused, so all are.
+    failed: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    command: &'static Command,
+    first: usize,
+    end: usize,
+}
+
+/// The keys that a client watches, with their databases and versions.
+pub(super) type Watches = HashMap<(u8, Box<[u8]>), u64>;
+
+impl Transaction {
+    /// Keeps a command for later; returns whether there was room.
+    pub(super) fn queue(&mut self, command: &'static Command, args: Args<'_>) -> bool {
+        let more: usize = args.from(0).map(<[u8]>::len).sum();
+        if self.bytes.len() + more + 64 * self.calls.len() > REQUEST_BYTES_MAX {
+            return false;
+        }
+        let first = self.spans.len();
+        for word in args.from(0) {
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(word);
+            self.spans.push(Span::new(start, self.bytes.len()));
+        }
+        let end = self.spans.len();
+        self.calls.push(Queued {
+            command,
+            first,
+            end,
+        });
+        true
+    }
+
+    pub(super) fn fail(&mut self) {
+        self.failed = true;
+    }
+
+    /// Bytes that are held.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.capacity() + self.spans.capacity() * size_of::<Span>()
+    }
+}
+
+/// `WATCH`: notes the versions of keys.
+pub(super) fn watch(session: &mut Session, args: Args<'_>, around: &mut Surroundings<'_>) {
+    let mut versions = Vec::with_capacity(args.len() - 1);
+    around.store.read(Read::Versions {
+        keys: args,
+        database: session.database,
+        now: around.now,
+        versions: &mut versions,
+    });
+    for (key, version) in args.from(1).zip(versions) {
+        let key = (session.database, key.into());
+        // What was seen first counts.
+        session.watches.entry(key).or_insert(version);
+    }
+}
+
+/// `EXEC`: runs what was queued. Returns whether the replies fit.
+pub(super) fn exec(
+    session: &mut Session,
+    around: &mut Surroundings<'_>,
+    out: &mut Vec<u8>,
+    bytes_max: usize,
+) -> bool {
+    let mut reply = Reply::new(out, session.resp3, bytes_max);
+    let watches = std::mem::take(&mut session.watches);
+    let Some(queued) = session.transaction.take() else {
+        session.watches = watches;
+        reply.error("ERR EXEC without MULTI");
+        return true;
+    };
+    if queued.failed {
+        reply.error("EXECABORT Transaction discarded because of previous errors.");
+        return true;
+    }
+    let Transaction {
+        bytes,
+        spans,
+        calls: all,
+        ..
+    } = *queued;
+    let mut database = session.database;
+    let mut calls = Vec::with_capacity(all.len());
+    for it in &all {
+        let args = Args::new(&bytes, &spans[it.first..it.end]);
+        match it.command.kind {
+            Kind::Session if it.command.name == "select" => {
+                database = super::session::database(args).unwrap_or(database);
+            }
+            Kind::Session => {}
+            Kind::Read(_) | Kind::Write { .. } => calls.push(Call {
+                command: it.command,
+                // The bytes of a transaction, and so its words, are fewer than 2^32.
+                first: it.first as u32,
+                end: it.end as u32,
+                database,
+            }),
+        }
+    }
+    let watched = watches
+        .into_iter()
+        .map(|((database, key), version)| Watched {
+            database,
+            key,
+            version,
+        });
+    let own_commands = all.len() > calls.len();
+    // The words of commands on the session are needed once more.
+    let kept = own_commands.then(|| (bytes.clone(), spans.clone()));
+    let response = around.store.write(Write::Run(Box::new(OwnedRun {
+        bytes,
+        spans,
+        calls,
+        now: around.now,
+        seed: around.random.u64(..),
+        resp3: session.resp3,
+        watched: watched.collect(),
+        is_transaction: true,
+    })));
+    let (replies, ends) = match response {
+        Response::Replies { bytes, ends } => (bytes, ends),
+        Response::CalledOff => {
+            reply.null_array();
+            return true;
+        }
+        _ => return false,
+    };
+    reply.array(all.len());
+    let Some((bytes, spans)) = kept else {
+        reply.raw(&replies);
+        return !reply.overflowed();
+    };
+    let mut start = 0;
+    let mut ends = ends.into_iter();
+    for it in &all {
+        match it.command.kind {
+            Kind::Session => {
+                let args = Args::new(&bytes, &spans[it.first..it.end]);
+                session.run(it.command, args, around, out);
+            }
+            Kind::Read(_) | Kind::Write { .. } => {
+                let end = ends.next().expect("every call has a reply");
+                out.extend_from_slice(&replies[start..end]);
+                start = end;
+            }
+        }
+    }
+    true
+}
