@@ -1,6 +1,7 @@
 //! Keys by themselves.
 
 use super::databases::{Context, Databases};
+use super::options::database;
 use super::texts;
 use crate::arguments::Args;
 use crate::database::{Database, NEVER};
@@ -176,14 +177,9 @@ pub(super) fn copy(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut
         match () {
             () if args.is(at, "REPLACE") => replace = true,
             () if args.is(at, "DB") && at + 1 < args.len() => {
-                let Some(number) = integer(args.get(at + 1)) else {
-                    return reply.error(texts::NO_INTEGER);
-                };
-                match u8::try_from(number) {
-                    Ok(number) if usize::from(number) < super::DATABASES => {
-                        target.database = number
-                    }
-                    _ => return reply.error("ERR DB index is out of range"),
+                match database(args.get(at + 1)) {
+                    Ok(number) => target.database = number,
+                    Err(text) => return reply.error(text),
                 }
                 at += 1;
             }

@@ -9,6 +9,7 @@
 //! | `keys.rs` | keys by themselves: `DEL`, `KEYS`, `SCAN`, `RENAME`, `FLUSHALL` and their like |
 //! | `options.rs` | the options that several of them take |
 //! | `databases.rs` | what they work on, and when |
+//! | `subcommands.rs` | those of `CLIENT`, `COMMAND` and `CONFIG` |
 //! | `texts.rs` | errors in Redis's words |
 
 mod counters;
@@ -17,8 +18,10 @@ mod expiry;
 mod keys;
 mod options;
 mod strings;
+pub(crate) mod subcommands;
 mod table;
 pub(crate) mod texts;
 
 pub(crate) use databases::{Context, DATABASES, Databases};
+pub(crate) use options::database;
 pub(crate) use table::{Command, Kind, TABLE, find};

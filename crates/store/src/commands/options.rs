@@ -1,6 +1,6 @@
 //! The options that several commands take.
 
-use super::databases::Context;
+use super::databases::{Context, DATABASES};
 use super::texts;
 use crate::arguments::Args;
 use crate::number::integer;
@@ -132,4 +132,13 @@ pub(super) fn absolute(
         TimeFrom::Now => value.checked_add(context.now),
         TimeFrom::Epoch => Some(value),
     }
+}
+
+/// Reads the number of a database.
+pub(crate) fn database(word: &[u8]) -> Result<u8, &'static str> {
+    let number = integer(word).ok_or(texts::NO_INTEGER)?;
+    i32::try_from(number).map_err(|_| texts::NO_INT)?;
+    let number = u8::try_from(number).ok();
+    let number = number.filter(|it| usize::from(*it) < DATABASES);
+    number.ok_or("ERR DB index is out of range")
 }

@@ -2,6 +2,8 @@
 
 pub(crate) const SYNTAX: &str = "ERR syntax error";
 pub(crate) const NO_INTEGER: &str = "ERR value is not an integer or out of range";
+pub(crate) const NO_INT: &str =
+    "ERR value is out of range, value must between -2147483648 and 2147483647";
 pub(crate) const NO_FLOAT: &str = "ERR value is not a valid float";
 pub(crate) const TOO_LONG: &str = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 pub(crate) const NO_KEY: &str = "ERR no such key";

@@ -42,16 +42,17 @@ impl<'a> Reply<'a> {
         self.bytes.extend_from_slice(b"+OK\r\n");
     }
 
-    /// `-text`: an error, whose first word is its kind. Line breaks would end it, so they become spaces.
+    /// `-text`: an error, whose first word is its kind. Line breaks would end it, so they become spaces; it ends at a zero,
+    /// as Redis's texts do.
     pub(crate) fn error(&mut self, text: impl AsRef<[u8]>) {
-        let start = self.bytes.len();
-        self.line(b'-', text.as_ref());
-        let end = self.bytes.len() - 2;
-        for byte in &mut self.bytes[start..end] {
-            if matches!(byte, b'\r' | b'\n') {
-                *byte = b' ';
-            }
-        }
+        let text = text.as_ref().iter().copied();
+        let text = text.take_while(|byte| *byte != 0);
+        self.bytes.push(b'-');
+        self.bytes.extend(text.map(|byte| match byte {
+            b'\r' | b'\n' => b' ',
+            other => other,
+        }));
+        self.bytes.extend_from_slice(b"\r\n");
     }
 
     pub(crate) fn integer(&mut self, value: i64) {

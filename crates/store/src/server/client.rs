@@ -4,7 +4,7 @@ use super::session::{Replies, Session};
 use super::shared::ClientEntry;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
-use crate::commands::texts;
+use crate::commands::{subcommands, texts};
 use crate::number::integer;
 use crate::resp::Reply;
 
@@ -23,32 +23,14 @@ pub(super) fn rename(session: &mut Session, around: &Surroundings<'_>, name: &[u
     }
 }
 
-/// Subcommands with how many words they take, as in the table of commands.
-const SUBCOMMANDS: &[(&str, i8)] = &[
-    ("getname", 2),
-    ("help", 2),
-    ("id", 2),
-    ("info", 2),
-    ("kill", -3),
-    ("list", -2),
-    ("no-evict", 3),
-    ("no-touch", 3),
-    ("reply", 3),
-    ("setinfo", 4),
-    ("setname", 3),
-];
-
 pub(super) fn run(
     session: &mut Session,
     args: Args<'_>,
     around: &mut Surroundings<'_>,
     reply: &mut Reply<'_>,
 ) {
-    let name = match subcommand("client", SUBCOMMANDS, args) {
-        Ok(name) => name,
-        Err(text) => return reply.error(text),
-    };
-    match name {
+    // It was looked at before, as all words of commands are.
+    match subcommands::find("client", args).unwrap_or_default() {
         "getname" => reply.bulk_or_null(Some(&session.name[..]).filter(|it| !it.is_empty())),
         "id" => reply.integer(i64::try_from(session.id).unwrap_or(i64::MAX)),
         "info" => {
@@ -89,34 +71,17 @@ pub(super) fn run(
             reply.ok();
         }
         "setname" => reply.error(WRONG_NAME),
-        _ => help("CLIENT", SUBCOMMANDS, reply),
-    }
-}
-
-/// The subcommand that is called, if it takes that many words.
-pub(super) fn subcommand(
-    command: &str,
-    all: &'static [(&'static str, i8)],
-    args: Args<'_>,
-) -> Result<&'static str, Vec<u8>> {
-    let found = all.iter().find(|(name, _)| args.is(1, name));
-    let Some((name, arity)) = found else {
-        let shown = &args.get(1)[..args.get(1).len().min(128)];
-        let way_out = format!("'. Try {} HELP.", command.to_uppercase());
-        return Err([b"ERR unknown subcommand '", shown, way_out.as_bytes()].concat());
-    };
-    let least = usize::from(arity.unsigned_abs());
-    match args.len() == least || *arity < 0 && args.len() > least {
-        true => Ok(name),
-        false => Err(texts::arity(&format!("{command}|{name}")).into_bytes()),
+        _ => help("client", reply),
     }
 }
 
 /// Lists the subcommands.
-pub(super) fn help(command: &str, all: &[(&str, i8)], reply: &mut Reply<'_>) {
+pub(super) fn help(command: &str, reply: &mut Reply<'_>) {
+    let all = subcommands::of(command);
     reply.array(all.len() + 1);
     reply.simple(&format!(
-        "{command} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"
+        "{} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+        command.to_uppercase()
     ));
     for (name, _) in all {
         reply.simple(&name.to_uppercase());

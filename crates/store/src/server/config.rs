@@ -2,19 +2,17 @@
 
 use corecast_wire::sync::Ordering;
 
-use super::client::{help, subcommand};
+use super::client::help;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
 use crate::commands::DATABASES;
-use crate::commands::texts;
+use crate::commands::{subcommands, texts};
 use crate::glob;
 use crate::number::integer;
 use crate::resp::{BULK_BYTES_MAX, REQUEST_BYTES_MAX, Reply};
 
-const SUBCOMMANDS: &[(&str, i8)] = &[("get", -3), ("help", 2), ("resetstat", 2), ("set", -4)];
-
 pub(super) fn run(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
-    match subcommand("config", SUBCOMMANDS, args) {
+    match subcommands::find("config", args) {
         Ok("get") => get(args, around, reply),
         Ok("set") => match set(args, around) {
             Ok(()) => reply.ok(),
@@ -27,7 +25,7 @@ pub(super) fn run(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'
             }
             reply.ok();
         }
-        Ok(_) => help("CONFIG", SUBCOMMANDS, reply),
+        Ok(_) => help("config", reply),
         Err(text) => reply.error(text),
     }
 }
@@ -78,7 +76,7 @@ fn get(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
 /// Changes settings, all or none. Those that cannot be changed may be set to what they are.
 fn set(args: Args<'_>, around: &Surroundings<'_>) -> Result<(), Vec<u8>> {
     if !args.len().is_multiple_of(2) {
-        return Err(texts::arity("config|set").into_bytes());
+        return Err(texts::SYNTAX.into());
     }
     let settings = settings(around);
     let mut changes = Vec::new();

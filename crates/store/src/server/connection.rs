@@ -15,7 +15,7 @@ pub(super) const SCRATCH_BYTES: usize = 64 << 10;
 /// Most bytes that are read at once.
 const READ_BYTES_MAX: usize = 1 << 20;
 /// A buffer that is larger than this is given back when it is empty.
-const KEPT_BYTES_MAX: usize = 64 << 10;
+const KEPT_BYTES_MAX: usize = 16 << 10;
 /// A request that has begun has to be whole after this, and a second more for each [`SLOW_BYTES`] of it.
 const REQUEST_MAX: Duration = Duration::from_secs(60);
 const SLOW_BYTES: usize = 16 << 10;
@@ -150,6 +150,7 @@ impl Connection {
         // What was read before an error is kept.
         let ended = (&self.stream).take(wanted as u64).read_to_end(&mut input);
         let came = input.len() - held;
+        self.active = now;
         self.readable = came == wanted;
         let open = match ended {
             Ok(_) => came == wanted,

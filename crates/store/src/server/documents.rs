@@ -1,25 +1,16 @@
 //! `COMMAND`: what `redis-cli` asks for its hints, and clients for the places of keys.
 
-use super::client::{help, subcommand};
+use super::client::help;
 use crate::arguments::Args;
-use crate::commands::{Command, Kind, TABLE, find};
+use crate::commands::{Command, Kind, TABLE, find, subcommands};
 use crate::resp::Reply;
-
-const SUBCOMMANDS: &[(&str, i8)] = &[
-    ("count", 2),
-    ("docs", -2),
-    ("getkeys", -3),
-    ("help", 2),
-    ("info", -2),
-    ("list", -2),
-];
 
 pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
     if args.len() == 1 {
         reply.array(TABLE.len());
         return TABLE.iter().for_each(|it| entry(it, reply));
     }
-    match subcommand("command", SUBCOMMANDS, args) {
+    match subcommands::find("command", args) {
         Ok("count") => reply.count(TABLE.len()),
         Ok("list") => {
             reply.array(TABLE.len());
@@ -46,7 +37,7 @@ pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
             }
         }
         Ok("getkeys") => keys(args, reply),
-        Ok(_) => help("COMMAND", SUBCOMMANDS, reply),
+        Ok(_) => help("command", reply),
         Err(text) => reply.error(text),
     }
 }

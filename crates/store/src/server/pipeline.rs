@@ -234,6 +234,16 @@ impl Pipeline {
         match refusal(command, args, client.session) {
             Ok(command) => self.admitted(client, shared, now, command, bytes, spans),
             Err(text) => {
+                let text = match command {
+                    // An EXEC that is refused ends its transaction.
+                    Some(command) if command.name == "exec" => {
+                        client.session.transaction = None;
+                        client.session.watches.clear();
+                        let text = text.strip_prefix(b"ERR ").unwrap_or(&text);
+                        [b"EXECABORT Transaction discarded because of: ", text].concat()
+                    }
+                    _ => text,
+                };
                 if let Some(transaction) = &mut client.session.transaction {
                     transaction.fail();
                 }
@@ -328,6 +338,7 @@ fn refusal(
     if !command.takes(args.len()) {
         return Err(texts::arity(command.name).into_bytes());
     }
+    commands::subcommands::find(command.name, args)?;
     let open = ["auth", "hello", "quit", "reset"];
     match session.known || open.contains(&command.name) {
         true => Ok(command),

@@ -4,7 +4,7 @@ use super::surroundings::Surroundings;
 use super::transaction::{self, Transaction, Watches};
 use super::{client, config, documents, info};
 use crate::arguments::Args;
-use crate::commands::{Command, DATABASES, texts};
+use crate::commands::{Command, database, texts};
 use crate::keyspace::REPLY_BYTES_MAX;
 use crate::number::integer;
 use crate::resp::Reply;
@@ -69,7 +69,7 @@ impl Session {
             "ping" if args.len() == 2 => reply.bulk(args.get(1)),
             "ping" => reply.simple("PONG"),
             "echo" => reply.bulk(args.get(1)),
-            "select" => match database(args) {
+            "select" => match database(args.get(1)) {
                 Ok(number) => {
                     self.database = number;
                     reply.ok();
@@ -221,14 +221,6 @@ impl Session {
 }
 
 const WRONG_PASSWORD: &str = "WRONGPASS invalid username-password pair or user is disabled.";
-
-/// The database that `SELECT` names.
-pub(super) fn database(args: Args<'_>) -> Result<u8, &'static str> {
-    let number = integer(args.get(1)).filter(|it| i32::try_from(*it).is_ok());
-    let number = u8::try_from(number.ok_or(texts::NO_INTEGER)?).ok();
-    let number = number.filter(|it| usize::from(*it) < DATABASES);
-    number.ok_or("ERR DB index is out of range")
-}
 
 /// Whether two texts are the same, in a time that tells nothing but their lengths.
 fn same(left: &[u8], right: &[u8]) -> bool {

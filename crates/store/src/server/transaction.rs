@@ -110,7 +110,7 @@ pub(super) fn exec(
         let args = Args::new(&bytes, &spans[it.first..it.end]);
         match it.command.kind {
             Kind::Session if it.command.name == "select" => {
-                database = super::session::database(args).unwrap_or(database);
+                database = crate::commands::database(args.get(1)).unwrap_or(database);
             }
             Kind::Session => {}
             Kind::Read(_) | Kind::Write { .. } => calls.push(Call {

@@ -1,0 +1,11 @@
+//! The server from outside: against Redis itself, its tools and clients, and clients that mean no good.
+
+mod abuse;
+mod client;
+mod commands;
+mod differential;
+mod limits;
+mod replies;
+mod servers;
+mod sessions;
+mod tools;
