@@ -1,39 +1,21 @@
 //! The store with its replicas.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use corecast_agree::{Handle, Options, Replicated};
 
-use corecast_agree::Dispatch;
+use crate::keyspace::Keyspace;
 
-use crate::keyspace::{Keyspace, Read, Response, Write};
-
-/// The store with its replicas.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Store {
-    replica: Arc<Mutex<Keyspace>>,
-}
-
-impl Store {
-    pub(crate) fn new(_replicas: usize) -> Self {
-        Self::default()
-    }
-
-    pub(crate) fn handle(&self, _replica: usize) -> Handle {
-        Handle(Arc::clone(&self.replica))
-    }
-}
+/// Writes by which a replica may lag: they and their values are kept until it has them.
+const LOG_LEN: u64 = 1024;
 
 /// One thread's way to a replica.
-#[derive(Debug)]
-pub(crate) struct Handle(Arc<Mutex<Keyspace>>);
+pub(crate) type StoreHandle = Handle<Keyspace>;
 
-impl Handle {
-    pub(crate) fn read(&mut self, operation: Read<'_>) -> Response {
-        let replica = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        replica.read(operation)
-    }
-
-    pub(crate) fn write(&mut self, operation: Write) -> Response {
-        let mut replica = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        replica.write(&operation)
-    }
+/// An empty store.
+pub(crate) fn new(replicas: usize) -> Replicated<Keyspace> {
+    let options = Options {
+        replicas,
+        log_len: LOG_LEN,
+        ..Options::default()
+    };
+    Replicated::new(options, Keyspace::default())
 }

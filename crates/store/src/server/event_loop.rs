@@ -15,7 +15,7 @@ use super::pipeline::Pipeline;
 use super::session::Session;
 use super::shared::{self, Shared};
 use crate::keyspace::{Read, Response, Write as StoreWrite};
-use crate::store::Handle;
+use crate::store::StoreHandle;
 
 /// How often keys that have expired are removed and clients looked at that may have taken too long.
 const TICK: Duration = Duration::from_millis(100);
@@ -51,7 +51,7 @@ impl EventLoop {
     pub(super) fn new(
         number: usize,
         mut listener: Option<TcpListener>,
-        store: Handle,
+        store: StoreHandle,
         shared: Arc<Shared>,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;

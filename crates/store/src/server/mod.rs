@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use mio::net::TcpListener;
 
-use crate::store::Store;
+use crate::store;
 use event_loop::EventLoop;
 pub use options::ServerOptions;
 use shared::Shared;
@@ -82,14 +82,14 @@ impl Server {
     /// If the address cannot be listened on, or the options are out of range.
     pub fn bind(options: ServerOptions) -> io::Result<Self> {
         options.check()?;
-        let store = Store::new(options.replicas);
+        let store = store::new(options.replicas);
         let listener = TcpListener::bind(SocketAddr::new(options.bind, options.port))?;
         let address = listener.local_addr()?;
         let replicas = options.replicas;
         let shared = Arc::new(Shared::new(options, address));
         let mut listener = Some(listener);
         let make = |number| {
-            let handle = store.handle(number);
+            let handle = store.handle(number).map_err(io::Error::other)?;
             EventLoop::new(number, listener.take(), handle, Arc::clone(&shared))
         };
         let loops = (0..replicas).map(make).collect::<io::Result<Vec<_>>>()?;

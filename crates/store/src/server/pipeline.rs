@@ -12,7 +12,7 @@ use crate::arguments::{Args, Span};
 use crate::commands::{self, Command, Kind, texts};
 use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run, Write};
 use crate::resp::{self, Parsed, Parser, Reply};
-use crate::store::Handle;
+use crate::store::StoreHandle;
 
 /// Once replies of so many bytes wait to be written, no further request of their client runs.
 pub(super) const REPLIES_BYTES_SOFT: usize = 1 << 20;
@@ -22,7 +22,7 @@ const CALLS_MAX: usize = 4096;
 /// What runs the requests of an event loop's connections.
 #[derive(Debug)]
 pub(super) struct Pipeline {
-    store: Handle,
+    store: StoreHandle,
     random: fastrand::Rng,
     calls: Vec<Call>,
     spans: Vec<Span>,
@@ -53,7 +53,7 @@ pub(super) struct Taken {
 }
 
 impl Pipeline {
-    pub(super) fn new(store: Handle) -> Self {
+    pub(super) fn new(store: StoreHandle) -> Self {
         Self {
             store,
             random: fastrand::Rng::new(),
@@ -65,7 +65,7 @@ impl Pipeline {
         }
     }
 
-    pub(super) fn store(&mut self) -> &mut Handle {
+    pub(super) fn store(&mut self) -> &mut StoreHandle {
         &mut self.store
     }
 
@@ -309,7 +309,7 @@ impl Pipeline {
 }
 
 /// Runs commands on the store, and returns how many of them were run. Replies that no buffer holds end the session.
-fn execute(store: &mut Handle, client: &mut Client<'_>, run: Run<'_>, writes: bool) -> usize {
+fn execute(store: &mut StoreHandle, client: &mut Client<'_>, run: Run<'_>, writes: bool) -> usize {
     let calls = run.calls.len();
     let response = match writes {
         true => store.write(Write::Run(Box::new(OwnedRun::of(&run)))),

@@ -1,11 +1,11 @@
 //! What the commands of a session see of the server.
 
 use super::shared::Shared;
-use crate::store::Handle;
+use crate::store::StoreHandle;
 
 /// What the commands of a session see of the server.
 pub(super) struct Surroundings<'a> {
-    pub(super) store: &'a mut Handle,
+    pub(super) store: &'a mut StoreHandle,
     pub(super) shared: &'a Shared,
     pub(super) random: &'a mut fastrand::Rng,
     /// Milliseconds since 1970.
