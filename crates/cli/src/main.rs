@@ -79,6 +79,8 @@ enum Command {
     Report(commands::report::ReportArgs),
     /// Run a program as it is with Corecast's barrier in it; or, with -n, as one team of processes
     Run(commands::run::RunArgs),
+    /// Serve a key-value store to clients of Redis
+    Serve(commands::serve::ServeArgs),
     /// Check this machine, and a program, and say in plain words what to mend
     Doctor(commands::doctor::DoctorArgs),
     /// Write the manual pages of all commands, and what bash, zsh and fish need to complete them
@@ -135,8 +137,13 @@ fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         corecast::rules::environment()?;
     }
     if let None
-    | Some(Command::Probe(_) | Command::Bench(_) | Command::Tune(_) | Command::Report(_)) =
-        &cli.command
+    | Some(
+        Command::Probe(_)
+        | Command::Bench(_)
+        | Command::Tune(_)
+        | Command::Report(_)
+        | Command::Serve(_),
+    ) = &cli.command
     {
         interrupt::listen();
     }
@@ -155,6 +162,7 @@ fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Tune(args)) => commands::tune::run(&cli.global, args),
         Some(Command::Report(args)) => commands::report::run(&cli.global, args),
         Some(Command::Run(args)) => commands::run::run(&cli.global, args),
+        Some(Command::Serve(args)) => commands::serve::run(&cli.global, args),
         Some(Command::Doctor(args)) => commands::doctor::run(&cli.global, args),
         Some(Command::InstallDocs(args)) => {
             commands::install_docs::run(&cli.global, args, command())

@@ -98,6 +98,8 @@ pub(crate) enum Write {
     Run(Box<OwnedRun>),
     /// Removes some of the keys that have expired.
     RemoveDue { now: i64 },
+    /// Changes nothing: it fills the log, so that entries before it are forgotten.
+    Nothing,
 }
 
 /// Commands with their words. What is watched is of transactions.
@@ -275,6 +277,7 @@ impl Dispatch for Keyspace {
                 }
                 Response::Nothing
             }
+            Write::Nothing => Response::Nothing,
         }
     }
 
@@ -288,7 +291,7 @@ impl Dispatch for Keyspace {
     fn write_footprint(operation: &Write) -> Footprint {
         match operation {
             Write::Run(owned) if owned.watched.is_empty() => owned.run().footprint(),
-            Write::Run(_) | Write::RemoveDue { .. } => Footprint::Everything,
+            Write::Run(_) | Write::RemoveDue { .. } | Write::Nothing => Footprint::Everything,
         }
     }
 

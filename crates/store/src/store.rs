@@ -1,8 +1,9 @@
 //! The store with its replicas.
 
 use corecast_agree::{Handle, Options, Replicated};
+use corecast_wire::shared_log;
 
-use crate::keyspace::Keyspace;
+use crate::keyspace::{Keyspace, OwnedRun, Response, Write};
 
 /// Writes by which a replica may lag: they and their values are kept until it has them.
 const LOG_LEN: u64 = 1024;
@@ -18,4 +19,18 @@ pub(crate) fn new(replicas: usize) -> Replicated<Keyspace> {
         ..Options::default()
     };
     Replicated::new(options, Keyspace::default())
+}
+
+/// Runs commands that may change the store.
+pub(crate) fn write(store: &mut StoreHandle, run: OwnedRun) -> Response {
+    /// A write of more than this is not left in the log until others follow it.
+    const LARGE_BYTES: usize = 64 << 10;
+    let large = run.bytes.len() > LARGE_BYTES;
+    let response = store.write(Write::Run(Box::new(run)));
+    if large {
+        // The log forgets what all replicas have applied by blocks, so a block is filled.
+        let more = (0..shared_log::BLOCK).map(|_| Write::Nothing);
+        store.write_all(more.collect());
+    }
+    response
 }

@@ -10,6 +10,7 @@ pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod sim;
 pub(crate) mod topo;
 pub(crate) mod tune;

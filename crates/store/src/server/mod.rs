@@ -112,27 +112,46 @@ impl Server {
         Stopper(Arc::clone(&self.shared))
     }
 
-    /// Serves until it is asked to stop, with a thread for each replica.
+    /// Serves until it is asked to stop, or the process to end ([`corecast_wire::ending`]), with a thread for each replica.
     ///
     /// # Errors
     ///
     /// If a thread cannot be started or the kernel no longer says which connections are ready.
     pub fn run(self) -> io::Result<()> {
-        let mut threads = Vec::new();
-        for event_loop in self.loops {
-            let name = format!("serve-{}", event_loop.number());
-            let shared = Arc::clone(&self.shared);
-            let run = move || {
-                let ended = event_loop.run();
-                // One that ends by itself takes the others with it.
-                shared.stop();
-                ended
-            };
-            threads.push(std::thread::Builder::new().name(name).spawn(run)?);
-        }
-        for thread in threads {
-            thread.join().expect("event loops do not panic")?;
-        }
-        Ok(())
+        self.run_on(|_| ())
+    }
+
+    /// As [`run`](Self::run), but each thread calls `begin` first, with the number of its replica: to bind itself to a NUMA
+    /// node for instance.
+    ///
+    /// # Errors
+    ///
+    /// As `run`.
+    pub fn run_on(self, begin: impl Fn(usize) + Sync) -> io::Result<()> {
+        let (shared, begin) = (&*self.shared, &begin);
+        std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for event_loop in self.loops {
+                let number = event_loop.number();
+                let run = move || {
+                    begin(number);
+                    let ended = event_loop.run();
+                    // One that ends by itself takes the others with it.
+                    shared.stop();
+                    ended
+                };
+                let named = std::thread::Builder::new().name(format!("serve-{number}"));
+                match named.spawn_scoped(scope, run) {
+                    Ok(thread) => threads.push(thread),
+                    Err(error) => {
+                        shared.stop();
+                        return Err(error);
+                    }
+                }
+            }
+            let ends = threads.into_iter().map(|it| it.join());
+            let ends = ends.map(|it| it.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            ends.collect::<io::Result<Vec<()>>>().map(|_| ())
+        })
     }
 }

@@ -10,9 +10,9 @@ use super::shared::{self, Shared};
 use super::surroundings::Surroundings;
 use crate::arguments::{Args, Span};
 use crate::commands::{self, Command, Kind, texts};
-use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run, Write};
+use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run};
 use crate::resp::{self, Parsed, Parser, Reply};
-use crate::store::StoreHandle;
+use crate::store::{self, StoreHandle};
 
 /// Once replies of so many bytes wait to be written, no further request of their client runs.
 pub(super) const REPLIES_BYTES_SOFT: usize = 1 << 20;
@@ -312,7 +312,7 @@ impl Pipeline {
 fn execute(store: &mut StoreHandle, client: &mut Client<'_>, run: Run<'_>, writes: bool) -> usize {
     let calls = run.calls.len();
     let response = match writes {
-        true => store.write(Write::Run(Box::new(OwnedRun::of(&run)))),
+        true => store::write(store, OwnedRun::of(&run)),
         false => store.read(Read::Run {
             run,
             replies: client.out,

@@ -75,7 +75,7 @@ impl Shared {
     }
 
     pub(super) fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed) != 0
+        self.stopped.load(Ordering::Relaxed) != 0 || corecast_wire::ending::is_asked()
     }
 
     pub(super) fn clients(&self) -> MutexGuard<'_, BTreeMap<u64, ClientEntry>> {

@@ -9,8 +9,9 @@ use super::session::Session;
 use super::surroundings::Surroundings;
 use crate::arguments::{Args, Span};
 use crate::commands::{Command, Kind};
-use crate::keyspace::{Call, OwnedRun, Read, Response, Watched, Write};
+use crate::keyspace::{Call, OwnedRun, Read, Response, Watched};
 use crate::resp::{REQUEST_BYTES_MAX, Reply};
+use crate::store;
 
 /// Commands that wait for `EXEC`.
 #[derive(Debug, Default)]
@@ -132,16 +133,19 @@ pub(super) fn exec(
     let own_commands = all.len() > calls.len();
     // The words of commands on the session are needed once more.
     let kept = own_commands.then(|| (bytes.clone(), spans.clone()));
-    let response = around.store.write(Write::Run(Box::new(OwnedRun {
-        bytes,
-        spans,
-        calls,
-        now: around.now,
-        seed: around.random.u64(..),
-        resp3: session.resp3,
-        watched: watched.collect(),
-        is_transaction: true,
-    })));
+    let response = store::write(
+        around.store,
+        OwnedRun {
+            bytes,
+            spans,
+            calls,
+            now: around.now,
+            seed: around.random.u64(..),
+            resp3: session.resp3,
+            watched: watched.collect(),
+            is_transaction: true,
+        },
+    );
     let (replies, ends) = match response {
         Response::Replies { bytes, ends } => (bytes, ends),
         Response::CalledOff => {

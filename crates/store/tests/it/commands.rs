@@ -1,1 +1,104 @@
-//! x
+//! Commands whose replies depend on time or on an order, and so cannot be compared with Redis's.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::client::Client;
+use crate::replies::elements;
+use crate::servers::Ours;
+
+fn within(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "not within a minute: {what}"
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn keys_expire_and_are_removed() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    for number in 0..100 {
+        client.say(&format!("SET k{number} v PX 1"));
+        client.say(&format!("SET stays{number} v EX 1000"));
+    }
+    within("keys expire", || client.say("GET k99") == "$-1\r\n");
+    // Nobody asks for these.
+    within("keys are removed", || client.say("DBSIZE") == ":100\r\n");
+    assert!(
+        client
+            .say("INFO keyspace")
+            .contains("db0:keys=100,expires=100")
+    );
+    assert_eq!(client.say("PERSIST stays0"), ":1\r\n");
+    assert!(
+        client
+            .say("INFO keyspace")
+            .contains("db0:keys=100,expires=99")
+    );
+}
+
+#[test]
+fn a_scan_finds_all_that_stays() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    let mut random = fastrand::Rng::with_seed(7);
+    for number in 0..500 {
+        client.say(&format!("SET stays{number} v"));
+        client.say(&format!("SET goes{number} v"));
+    }
+    let (mut found, mut cursor) = (BTreeSet::new(), "0".to_owned());
+    loop {
+        let reply = client.say(&format!("SCAN {cursor} COUNT 7 MATCH stays*"));
+        let parts = elements(reply.as_bytes()).unwrap();
+        found.extend(elements(&parts[1]).unwrap());
+        let text = String::from_utf8(parts[0].clone()).unwrap();
+        cursor = text.split("\r\n").nth(1).unwrap().to_owned();
+        if cursor == "0" {
+            break;
+        }
+        // Others come and go meanwhile.
+        for _ in 0..5 {
+            client.say(&format!("DEL goes{}", random.usize(..500)));
+            client.say(&format!("SET comes{} v", random.usize(..500)));
+        }
+    }
+    assert_eq!(found.len(), 500);
+}
+
+#[test]
+fn a_random_key_is_any_key() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    assert_eq!(client.say("RANDOMKEY"), "$-1\r\n");
+    client.say("MSET a 1 b 1 c 1");
+    let keys: BTreeSet<String> = (0..200).map(|_| client.say("RANDOMKEY")).collect();
+    assert_eq!(keys.len(), 3);
+}
+
+/// Lengths around the sizes of buffers, and one beyond all of them.
+#[test]
+fn values_of_any_length_come_back() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    for length in [
+        0,
+        1,
+        16_383,
+        16_384,
+        65_490,
+        65_536,
+        65_537,
+        1 << 20,
+        20 << 20,
+    ] {
+        let value: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+        assert_eq!(client.call(&[&b"SET"[..], b"key", &value]), b"+OK\r\n");
+        let expected = [format!("${length}\r\n").as_bytes(), &value, b"\r\n"].concat();
+        assert!(client.call(&["GET", "key"]) == expected, "{length}");
+    }
+}

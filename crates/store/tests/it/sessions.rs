@@ -1,1 +1,153 @@
-//! x
+//! What a connection chooses: protocol, password, name, replies; transactions between connections.
+
+use corecast_store::ServerOptions;
+
+use crate::client::{Client, request};
+use crate::servers::{Ours, options};
+
+#[test]
+fn a_password_is_asked_for() {
+    let ours = Ours::with(ServerOptions {
+        password: Some("secret".to_owned()),
+        ..options()
+    });
+    let mut client = Client::new(ours.address);
+    assert_eq!(client.say("GET a"), "-NOAUTH Authentication required.\r\n");
+    assert!(
+        client
+            .say("HELLO 3")
+            .starts_with("-NOAUTH HELLO must be called")
+    );
+    let wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
+    for guess in ["", "secre", "secrets", "SECRET"] {
+        assert_eq!(client.say(&format!("AUTH {guess}")), wrong);
+    }
+    assert_eq!(client.say("AUTH nobody secret"), wrong);
+    assert_eq!(client.say("GET a"), "-NOAUTH Authentication required.\r\n");
+    assert_eq!(client.say("AUTH secret"), "+OK\r\n");
+    assert_eq!(client.say("GET a"), "$-1\r\n");
+    assert_eq!(client.say("RESET"), "+RESET\r\n");
+    assert_eq!(client.say("GET a"), "-NOAUTH Authentication required.\r\n");
+    assert!(
+        client
+            .say("HELLO 3 AUTH default secret SETNAME me")
+            .starts_with("%7\r\n")
+    );
+    assert_eq!(client.say("CLIENT GETNAME"), "$2\r\nme\r\n");
+    // A stranger may not have the server keep much.
+    let mut stranger = Client::new(ours.address);
+    stranger.send(b"*1000\r\n");
+    let refusal = b"-ERR Protocol error: unauthenticated multibulk length\r\n";
+    assert_eq!(stranger.reply(), refusal);
+    assert_eq!(stranger.try_reply(), None);
+}
+
+#[test]
+fn hello_chooses_the_protocol() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    assert!(
+        client
+            .say("HELLO")
+            .starts_with("*14\r\n$6\r\nserver\r\n$5\r\nredis\r\n")
+    );
+    assert_eq!(
+        client.say("HELLO 4"),
+        "-NOPROTO unsupported protocol version\r\n"
+    );
+    assert!(client.say("HELLO 3").starts_with("%7\r\n"));
+    assert_eq!(client.say("GET a"), "_\r\n");
+    assert!(client.say("CONFIG GET maxclients").starts_with("%1\r\n"));
+    assert!(client.say("INFO server").starts_with('='));
+    assert!(client.say("HELLO 2").starts_with("*14\r\n"));
+    assert_eq!(client.say("GET a"), "$-1\r\n");
+}
+
+#[test]
+fn replies_can_be_turned_off() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    for words in ["CLIENT REPLY OFF", "SET a 1", "PING", "NOTHING"] {
+        let words: Vec<&str> = words.split(' ').collect();
+        client.send(&request(&words));
+    }
+    assert_eq!(client.say("CLIENT REPLY ON"), "+OK\r\n");
+    client.send(&request(&["CLIENT", "REPLY", "SKIP"]));
+    client.send(&request(&["GET", "a"]));
+    assert_eq!(client.say("INCR a"), ":2\r\n");
+}
+
+#[test]
+fn a_transaction_runs_whole_or_not_at_all() {
+    let ours = Ours::start();
+    let (mut one, mut two) = (Client::new(ours.address), Client::new(ours.address));
+    assert_eq!(one.say("SET a 1"), "+OK\r\n");
+    assert_eq!(one.say("WATCH a b"), "+OK\r\n");
+    assert_eq!(one.say("MULTI"), "+OK\r\n");
+    for words in ["INCR a", "SELECT 1", "SET a x", "GET a", "PING", "INCR a"] {
+        assert_eq!(one.say(words), "+QUEUED\r\n");
+    }
+    let replies = "*6\r\n:2\r\n+OK\r\n+OK\r\n$1\r\nx\r\n+PONG\r\n-ERR value is not an integer or out of range\r\n";
+    assert_eq!(one.say("EXEC"), replies);
+    assert_eq!(one.say("GET a"), "$1\r\nx\r\n");
+    assert_eq!(one.say("SELECT 0"), "+OK\r\n");
+    // Each of these changes a watched key, seen from the one that watches.
+    for change in [
+        "SET a 5",
+        "DEL a",
+        "SETNX b 1",
+        "EXPIRE b 100",
+        "RENAME b c",
+        "FLUSHALL",
+    ] {
+        assert_eq!(one.say("MSET a 1"), "+OK\r\n");
+        assert_eq!(one.say("WATCH a b"), "+OK\r\n");
+        two.say(change);
+        assert_eq!(one.say("MULTI"), "+OK\r\n");
+        assert_eq!(one.say("SET d 1"), "+QUEUED\r\n");
+        assert_eq!(one.say("EXEC"), "*-1\r\n", "{change}");
+    }
+    // A key that was made and removed again has changed as well; others have not.
+    assert_eq!(one.say("WATCH e"), "+OK\r\n");
+    two.say("SET e 1");
+    two.say("DEL e");
+    one.say("MULTI");
+    assert_eq!(one.say("EXEC"), "*-1\r\n");
+    assert_eq!(one.say("WATCH e"), "+OK\r\n");
+    two.say("SET f 1");
+    two.say("GET e");
+    one.say("MULTI");
+    assert_eq!(one.say("EXEC"), "*0\r\n");
+    assert_eq!(one.say("EXISTS d"), ":0\r\n");
+}
+
+#[test]
+fn clients_are_listed_and_killed() {
+    let ours = Ours::start();
+    let (mut one, mut two) = (Client::new(ours.address), Client::new(ours.address));
+    assert_eq!(two.say("CLIENT SETNAME second"), "+OK\r\n");
+    let id = two.say("CLIENT ID");
+    let id = id.trim_start_matches(':').trim();
+    let list = one.say("CLIENT LIST");
+    assert!(
+        list.contains(&format!("id={id} ")) && list.contains("name=second"),
+        "{list}"
+    );
+    assert_eq!(one.say(&format!("CLIENT KILL ID {id}")), ":1\r\n");
+    assert_eq!(two.try_reply(), None);
+    assert_eq!(one.say("CLIENT KILL 1.2.3.4:5"), "-ERR No such client\r\n");
+}
+
+#[test]
+fn people_can_type() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    client.send(b"set key \"two words\"\r\nget key\nPING\r\n\r\n");
+    assert_eq!(client.reply(), b"+OK\r\n");
+    assert_eq!(client.reply(), b"$9\r\ntwo words\r\n");
+    assert_eq!(client.reply(), b"+PONG\r\n");
+    client.send(b"get \"open\r\n");
+    let refusal = b"-ERR Protocol error: unbalanced quotes in request\r\n";
+    assert_eq!(client.reply(), refusal);
+    assert_eq!(client.try_reply(), None);
+}
