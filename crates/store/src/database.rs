@@ -12,6 +12,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 
 use hashbrown::HashTable;
+use smallvec::SmallVec;
 
 /// The time of a key that never expires. Keys with a time in the past are removed, so no other has it.
 pub(crate) const NEVER: i64 = i64::MIN;
@@ -29,12 +30,14 @@ pub(crate) fn hash(key: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// A text; a short one lies where it is held.
+pub(crate) type Text = SmallVec<[u8; 16]>;
+
 /// A key with its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    hash: u64,
-    pub(crate) key: Box<[u8]>,
-    pub(crate) value: Vec<u8>,
+    pub(crate) key: Text,
+    pub(crate) value: Text,
     /// Milliseconds since 1970, or [`NEVER`].
     expires: i64,
     /// The number of the last change.
@@ -55,10 +58,31 @@ impl Entry {
     }
 }
 
+/// Where the entry of a key is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The key's hash, its low half first: so a place takes 12 bytes, and an entry is looked at only where it is the right one.
+    hash: [u32; 2],
+    entry: u32,
+}
+
+impl Place {
+    fn new(hash: u64, entry: u32) -> Self {
+        Self {
+            hash: [hash as u32, (hash >> 32) as u32],
+            entry,
+        }
+    }
+
+    fn hash(&self) -> u64 {
+        u64::from(self.hash[0]) | u64::from(self.hash[1]) << 32
+    }
+}
+
 /// Keys, values, and when they expire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Database {
-    places: HashTable<u32>,
+    places: HashTable<Place>,
     entries: Vec<Entry>,
     /// When keys expire, with their hashes; times that no longer hold are among them.
     due: BinaryHeap<Reverse<(i64, u64)>>,
@@ -89,11 +113,8 @@ impl Database {
 
     fn place(&self, hash: u64, key: &[u8]) -> Option<usize> {
         let entries = &self.entries;
-        let same = |place: &u32| {
-            let entry = &entries[*place as usize];
-            entry.hash == hash && *entry.key == *key
-        };
-        self.places.find(hash, same).map(|place| *place as usize)
+        let same = |it: &Place| it.hash() == hash && *entries[it.entry as usize].key == *key;
+        Some(self.places.find(hash, same)?.entry as usize)
     }
 
     pub(crate) fn get(&self, key: &[u8], now: i64) -> Option<&Entry> {
@@ -120,7 +141,7 @@ impl Database {
     }
 
     /// Changes the value at a place in its place.
-    pub(crate) fn change(&mut self, place: usize, change: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn change(&mut self, place: usize, change: impl FnOnce(&mut Text)) {
         change(&mut self.entries[place].value);
         self.touch(place);
     }
@@ -132,17 +153,16 @@ impl Database {
             self.change(place, |old| assign(old, value));
             return place;
         }
-        self.insert(key, value.to_vec())
+        self.insert(key, value.into())
     }
 
     /// Makes a key that is not there.
-    fn insert(&mut self, key: &[u8], value: Vec<u8>) -> usize {
+    fn insert(&mut self, key: &[u8], value: Text) -> usize {
         let hash = hash(key);
         let place = self.entries.len();
         let short = u32::try_from(place).expect("a database has less than 2^32 keys");
-        let entries = &self.entries;
-        let rehash = |it: &u32| entries[*it as usize].hash;
-        self.places.insert_unique(hash, short, rehash);
+        let place_of = Place::new(hash, short);
+        self.places.insert_unique(hash, place_of, Place::hash);
         if self.made.is_empty() {
             self.made = vec![0; STRIPES];
         }
@@ -150,7 +170,6 @@ impl Database {
         self.made[stripe(hash)] = self.changes;
         self.changes += 1;
         self.entries.push(Entry {
-            hash,
             key: key.into(),
             value,
             expires: NEVER,
@@ -167,14 +186,16 @@ impl Database {
         if expires != NEVER {
             self.expiring += 1;
             if before != expires {
-                self.due.push(Reverse((expires, entry.hash)));
+                self.due.push(Reverse((expires, hash(&entry.key))));
             }
         }
         self.touch(place);
         // What no longer holds must not pile up.
         if self.due.len() > 2 * self.expiring + 64 {
             let held = self.entries.iter().filter(|it| it.expires != NEVER);
-            self.due = held.map(|it| Reverse((it.expires, it.hash))).collect();
+            self.due = held
+                .map(|it| Reverse((it.expires, hash(&it.key))))
+                .collect();
         }
     }
 
@@ -190,8 +211,11 @@ impl Database {
 
     /// Removes what is at a place, which the last entry takes.
     pub(crate) fn remove_at(&mut self, place: usize) -> Entry {
-        let hash = self.entries[place].hash;
-        let found = self.places.find_entry(hash, |it| *it as usize == place);
+        let found = self
+            .places
+            .find_entry(hash(&self.entries[place].key), |it| {
+                it.entry as usize == place
+            });
         found
             .expect("every entry has its place in the table")
             .remove();
@@ -199,16 +223,18 @@ impl Database {
         self.expiring -= usize::from(entry.expires != NEVER);
         if let Some(moved) = self.entries.get(place) {
             let last = self.entries.len();
-            let found = self.places.find_mut(moved.hash, |it| *it as usize == last);
+            let found = self
+                .places
+                .find_mut(hash(&moved.key), |it| it.entry as usize == last);
+            let found = found.expect("every entry has its place in the table");
             // The vector is shorter than 2^32, see `insert`.
-            *found.expect("every entry has its place in the table") = place as u32;
+            found.entry = place as u32;
         }
         // Memory follows what is held.
         if self.entries.len() < self.entries.capacity() / 8 && self.entries.capacity() > 1024 {
-            self.entries.shrink_to(self.entries.len() * 2);
-            let entries = &self.entries;
-            let rehash = |it: &u32| entries[*it as usize].hash;
-            self.places.shrink_to(entries.len() * 2, rehash);
+            let room = self.entries.len() * 2;
+            self.entries.shrink_to(room);
+            self.places.shrink_to(room, Place::hash);
         }
         entry
     }
@@ -264,12 +290,9 @@ impl Database {
         {
             self.due.pop();
             let entries = &self.entries;
-            let same = |place: &u32| {
-                let entry = &entries[*place as usize];
-                entry.hash == hash && entry.expires == at
-            };
+            let same = |it: &Place| it.hash() == hash && entries[it.entry as usize].expires == at;
             if let Some(place) = self.places.find(hash, same) {
-                self.remove_at(*place as usize);
+                self.remove_at(place.entry as usize);
                 removed += 1;
             }
         }
@@ -282,12 +305,12 @@ fn stripe(hash: u64) -> usize {
 }
 
 /// Sets a value in its place, unless that would keep much more memory than it needs.
-fn assign(old: &mut Vec<u8>, value: &[u8]) {
+fn assign(old: &mut Text, value: &[u8]) {
     let room = old.capacity();
     if (value.len()..=2 * value.len() + 64).contains(&room) {
         old.clear();
         old.extend_from_slice(value);
     } else {
-        *old = value.to_vec();
+        *old = value.into();
     }
 }

@@ -22,9 +22,11 @@ pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// Appends `value` in decimal digits.
-pub(crate) fn push_integer(bytes: &mut Vec<u8>, value: i64) {
-    let mut digits = [0_u8; 20];
+/// Most bytes that an integer takes.
+pub(crate) const DIGITS_MAX: usize = 20;
+
+/// An integer in decimal digits.
+pub(crate) fn show_integer(digits: &mut [u8; DIGITS_MAX], value: i64) -> &[u8] {
     let mut at = digits.len();
     let mut rest = value.unsigned_abs();
     loop {
@@ -39,7 +41,7 @@ pub(crate) fn push_integer(bytes: &mut Vec<u8>, value: i64) {
         at -= 1;
         digits[at] = b'-';
     }
-    bytes.extend_from_slice(&digits[at..]);
+    &digits[at..]
 }
 
 #[cfg(test)]
@@ -76,10 +78,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         for value in [0, 1, -1, 9, 10, -10, 12345, i64::MAX, i64::MIN] {
-            let mut bytes = Vec::new();
-            push_integer(&mut bytes, value);
-            assert_eq!(bytes, value.to_string().as_bytes());
-            assert_eq!(integer(&bytes), Some(value));
+            let mut digits = [0; DIGITS_MAX];
+            let shown = show_integer(&mut digits, value);
+            assert_eq!(shown, value.to_string().as_bytes());
+            assert_eq!(integer(shown), Some(value));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::databases::{Context, Databases};
 use super::texts;
 use crate::arguments::Args;
 use crate::extended::Extended;
-use crate::number::{integer, push_integer};
+use crate::number::{DIGITS_MAX, integer, show_integer};
 use crate::resp::Reply;
 
 pub(super) fn incr(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
@@ -39,18 +39,8 @@ fn add(all: &mut Databases, c: &Context, key: &[u8], by: i64, reply: &mut Reply<
     let Some(sum) = before.checked_add(by) else {
         return reply.error("ERR increment or decrement would overflow");
     };
-    let write = |value: &mut Vec<u8>| {
-        value.clear();
-        push_integer(value, sum);
-    };
-    match found {
-        Some(place) => database.change(place, write),
-        None => {
-            let mut value = Vec::new();
-            write(&mut value);
-            database.set(key, None, &value);
-        }
-    }
+    let mut digits = [0; DIGITS_MAX];
+    database.set(key, found, show_integer(&mut digits, sum));
     reply.integer(sum);
 }
 

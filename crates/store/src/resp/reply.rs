@@ -1,6 +1,6 @@
 //! Writes replies, in the version of the protocol that the client asked for.
 
-use crate::number::push_integer;
+use crate::number::{DIGITS_MAX, show_integer};
 
 /// The end of a buffer, where a reply is written.
 #[derive(Debug)]
@@ -138,9 +138,8 @@ impl<'a> Reply<'a> {
     }
 
     fn header(&mut self, kind: u8, value: i64) {
-        self.bytes.push(kind);
-        push_integer(self.bytes, value);
-        self.bytes.extend_from_slice(b"\r\n");
+        let mut digits = [0; DIGITS_MAX];
+        self.line(kind, show_integer(&mut digits, value));
     }
 
     fn line(&mut self, kind: u8, text: &[u8]) {
