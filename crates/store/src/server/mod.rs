@@ -6,10 +6,11 @@
 //! | `event_loop.rs` | one thread: which connections are ready, and the clock |
 //! | `connection.rs` | a socket with its buffers: what was read, what is to be written, and their limits |
 //! | `pipeline.rs` | the requests at hand: runs of reads and of writes, each one operation of the store |
-//! | `session.rs` | what a client has chosen, and the commands on it |
-//! | `transaction.rs` | `MULTI`, `EXEC` and `WATCH` |
+//! | `session.rs`, `transaction_queue.rs` | what a client has chosen, and what waits for `EXEC` |
+//! | `session_commands.rs` | the commands on it, but for these: |
+//! | `transaction.rs` | `WATCH` and `EXEC` |
 //! | `client.rs`, `config.rs`, `documents.rs`, `info.rs` | the commands `CLIENT`, `CONFIG`, `COMMAND`, `INFO` |
-//! | `shared.rs` | what all event loops share |
+//! | `shared.rs`, `surroundings.rs` | what all event loops share; what commands see of it |
 
 mod client;
 mod config;
@@ -20,9 +21,11 @@ mod info;
 mod options;
 mod pipeline;
 mod session;
+mod session_commands;
 mod shared;
 mod surroundings;
 mod transaction;
+mod transaction_queue;
 
 use std::io;
 use std::net::SocketAddr;

@@ -6,6 +6,7 @@
 use corecast_wire::sync::Ordering;
 
 use super::session::{Replies, Session};
+use super::session_commands;
 use super::shared::{self, Shared};
 use super::surroundings::Surroundings;
 use crate::arguments::{Args, Span};
@@ -285,7 +286,13 @@ impl Pipeline {
                     random: &mut self.random,
                     now,
                 };
-                return client.session.run(command, args, &mut around, client.out);
+                return session_commands::run(
+                    client.session,
+                    command,
+                    args,
+                    &mut around,
+                    client.out,
+                );
             }
             Kind::Read(_) => false,
             Kind::Write { .. } => true,

@@ -3,67 +3,14 @@
 //! A transaction is one write of the store: it looks whether watched keys have changed, and runs all commands or none.
 //! Commands on the session run behind it, and their replies are put between the others.
 
-use std::collections::HashMap;
-
 use super::session::Session;
 use super::surroundings::Surroundings;
-use crate::arguments::{Args, Span};
+use super::transaction_queue::Transaction;
+use crate::arguments::Args;
 use crate::commands::{Command, Kind};
-use crate::keyspace::{Call, OwnedRun, Read, Response, Watched};
-use crate::resp::{REQUEST_BYTES_MAX, Reply};
+use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Watched};
+use crate::resp::Reply;
 use crate::store;
-
-/// Commands that wait for `EXEC`.
-#[derive(Debug, Default)]
-pub(super) struct Transaction {
-    bytes: Vec<u8>,
-    spans: Vec<Span>,
-    calls: Vec<Queued>,
-    /// A command was refused, so all are.
-    failed: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Queued {
-    command: &'static Command,
-    first: usize,
-    end: usize,
-}
-
-/// The keys that a client watches, with their databases and versions.
-pub(super) type Watches = HashMap<(u8, Box<[u8]>), u64>;
-
-impl Transaction {
-    /// Keeps a command for later; returns whether there was room.
-    pub(super) fn queue(&mut self, command: &'static Command, args: Args<'_>) -> bool {
-        let more: usize = args.from(0).map(<[u8]>::len).sum();
-        if self.bytes.len() + more + 64 * self.calls.len() > REQUEST_BYTES_MAX {
-            return false;
-        }
-        let first = self.spans.len();
-        for word in args.from(0) {
-            let start = self.bytes.len();
-            self.bytes.extend_from_slice(word);
-            self.spans.push(Span::new(start, self.bytes.len()));
-        }
-        let end = self.spans.len();
-        self.calls.push(Queued {
-            command,
-            first,
-            end,
-        });
-        true
-    }
-
-    pub(super) fn fail(&mut self) {
-        self.failed = true;
-    }
-
-    /// Bytes that are held.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes.capacity() + self.spans.capacity() * size_of::<Span>()
-    }
-}
 
 /// `WATCH`: notes the versions of keys.
 pub(super) fn watch(session: &mut Session, args: Args<'_>, around: &mut Surroundings<'_>) {
@@ -81,14 +28,17 @@ pub(super) fn watch(session: &mut Session, args: Args<'_>, around: &mut Surround
     }
 }
 
-/// `EXEC`: runs what was queued. Returns whether the replies fit.
+/// Runs a command on the session.
+type RunCommand = fn(&mut Session, &'static Command, Args<'_>, &mut Surroundings<'_>, &mut Vec<u8>);
+
+/// `EXEC`: runs what was queued, commands on the session by `run`. Returns whether the replies fit.
 pub(super) fn exec(
     session: &mut Session,
     around: &mut Surroundings<'_>,
     out: &mut Vec<u8>,
-    bytes_max: usize,
+    run: RunCommand,
 ) -> bool {
-    let mut reply = Reply::new(out, session.resp3, bytes_max);
+    let mut reply = Reply::new(out, session.resp3, REPLY_BYTES_MAX);
     let watches = std::mem::take(&mut session.watches);
     let Some(queued) = session.transaction.take() else {
         session.watches = watches;
@@ -165,7 +115,7 @@ pub(super) fn exec(
         match it.command.kind {
             Kind::Session => {
                 let args = Args::new(&bytes, &spans[it.first..it.end]);
-                session.run(it.command, args, around, out);
+                run(session, it.command, args, around, out);
             }
             Kind::Read(_) | Kind::Write { .. } => {
                 let end = ends.next().expect("every call has a reply");

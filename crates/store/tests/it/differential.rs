@@ -409,10 +409,12 @@ fn compare(ours: &mut [Client; 2], theirs: &mut [Client; 2], seed: u64, rounds: 
     }
 }
 
-/// How many cases a test runs.
+/// How many cases run.
 fn cases() -> u64 {
-    let asked = std::env::var("CORECAST_TEST_CASES").ok();
-    asked.map_or(4, |it| it.parse().expect("CORECAST_TEST_CASES is a number"))
+    let factor = std::env::var("CORECAST_TEST_CASES").ok();
+    4 * factor.map_or(1, |it| {
+        it.parse::<u64>().expect("CORECAST_TEST_CASES is a number")
+    })
 }
 
 #[test]
