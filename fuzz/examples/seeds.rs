@@ -57,6 +57,22 @@ const SPECS: [&str; 5] = [
     "package:1 core:3 pu:1",
 ];
 
+/// Requests to the store, whole and damaged.
+const REQUESTS: [&[u8]; 12] = [
+    b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n",
+    b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\n\r\n*1$\r\n*1\r\n$4\r\nPING\r\n",
+    b"PING \"a b\" 'c'\r\n\r\n*0\r\n*-1\r\n",
+    b"*1\r\n$0\r\n\r\n*1\r\n$1\r\n\r\r\n",
+    b"*11\r\n$1\r\na\r\n",
+    b"*1\r\n$16385\r\n",
+    b"*1048577\r\n",
+    b"*1048576\r\n$536870912\r\nabc",
+    b"*1\r\n$-1\r\n",
+    b"*1\r\n:1\r\n",
+    b"*1\r\n$007\r\nabcdefg\r\n",
+    b"*01\r\n$1\r\na\r\n",
+];
+
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let write = |target: &str, name: &str, bytes: &[u8]| {
@@ -72,6 +88,11 @@ fn main() {
     }
     for (at, text) in profiles().iter().enumerate() {
         write("profile", &format!("seed-{at}"), text.as_bytes());
+    }
+    for (at, requests) in REQUESTS.iter().enumerate() {
+        // The first byte says which client it is, and how long the pieces are.
+        let bytes = [&[2 * at as u8], *requests].concat();
+        write("resp", &format!("seed-{at}"), &bytes);
     }
     for seed in 0..60 {
         write("planner", &format!("seed-{seed}"), &noise(seed));

@@ -14,6 +14,7 @@ mod proofs;
 mod readers;
 mod rendezvous;
 mod repairs;
+mod resp;
 mod searches;
 
 pub use c_interface::c_interface;
@@ -21,12 +22,13 @@ pub use lines::lines;
 pub use planner::planner;
 pub use readers::{machine_file, profile, words};
 pub use rendezvous::rendezvous;
+pub use resp::resp;
 
 /// A function that takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// All targets by the name of their folder in the corpus.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("machine_file", machine_file),
     ("words", words),
     ("profile", profile),
@@ -34,6 +36,7 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("c_interface", c_interface),
     ("rendezvous", rendezvous),
     ("lines", lines),
+    ("resp", resp),
 ];
 
 /// Runs a target on each file that the command line names, as the fuzzer's own binaries do.

@@ -1,4 +1,13 @@
-//! A key-value store that speaks the Redis protocol.
+//! A key-value store in memory that speaks the Redis protocol.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`resp`] | the protocol: requests are parsed, replies written |
+//! | `commands` | what each command does to the databases |
+//! | `keyspace.rs`, `database.rs` | one replica: runs of commands are its operations; keys, values, times |
+//! | `store.rs` | the replicas, by `corecast_agree::Replicated` |
+//! | `server` | event loops, connections, sessions |
+//! | `arguments.rs`, `number.rs`, `extended.rs`, `glob.rs` | words of a request, numbers, patterns |
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -17,6 +17,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "docs/c.md",
             "docs/openmp.md",
             "docs/mpi.md",
+            "docs/store.md",
             "docs/waits.md",
             "docs/agreement.md",
             "docs/environment.md",

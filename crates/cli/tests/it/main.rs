@@ -19,6 +19,7 @@ mod probe;
 mod references;
 mod report;
 mod run;
+mod serve;
 mod sim;
 mod topo;
 mod tune;

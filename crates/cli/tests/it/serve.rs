@@ -1,0 +1,79 @@
+//! `corecast serve` as a process: what it prints, that it answers, and how it ends.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::common::corecast;
+
+/// Starts the command; returns it with the first line that it prints.
+fn started(arguments: &[&str]) -> (Child, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_corecast"))
+        .arg("serve")
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let out = child.stdout.as_mut().unwrap();
+    BufReader::new(out).read_line(&mut line).unwrap();
+    (child, line)
+}
+
+fn asked(address: &str, requests: &[u8], reply_bytes: usize) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(requests).unwrap();
+    let mut replies = vec![0; reply_bytes];
+    stream.read_exact(&mut replies).unwrap();
+    String::from_utf8(replies).unwrap()
+}
+
+#[test]
+fn it_serves_and_ends_well_by_each_signal() {
+    for (replicas, signal) in [("1", Signal::TERM), ("2", Signal::INT), ("3", Signal::HUP)] {
+        let (mut child, line) = started(&["--port", "0", "--replicas", replicas]);
+        let told = line.strip_prefix("corecast: serving on ").expect(&line);
+        let (address, rest) = told.split_once(", ").unwrap();
+        assert!(rest.starts_with(&format!("{replicas} replica")), "{line}");
+        let expected = "+OK\r\n$2\r\n42\r\n";
+        let found = asked(address, b"SET a 42\r\nGET a\r\n", expected.len());
+        assert_eq!(found, expected);
+        // A client that stays does not hold it up.
+        let _client = TcpStream::connect(address).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{signal:?}");
+        let mut errors = String::new();
+        child.stderr.unwrap().read_to_string(&mut errors).unwrap();
+        assert_eq!(errors, "");
+    }
+}
+
+#[test]
+fn json_says_where_and_how_many() {
+    let (mut child, line) = started(&["--json", "--port", "0", "--password", "secret"]);
+    let told: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(told["schema"], 1);
+    assert!(told["replicas"].as_u64().is_some_and(|it| it > 0));
+    let refusal = "-NOAUTH Authentication required.\r\n";
+    let found = asked(
+        told["address"].as_str().unwrap(),
+        b"GET a\r\n",
+        refusal.len(),
+    );
+    assert_eq!(found, refusal);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn what_it_cannot_do_is_refused() {
+    let refused = |arguments: &[&str]| corecast(&[&["serve"], arguments].concat()).refusal();
+    assert!(refused(&["--replicas", "0"]).contains("0 replicas: 1 to 64 are possible"));
+    assert!(refused(&["--bind", "192.0.2.1"]).contains("--bind 192.0.2.1 --port 6379"));
+    assert!(refused(&["--bind", "nowhere"]).contains("nowhere"));
+    assert!(refused(&["-i", "core:4"]).contains("leave out -i"));
+    assert!(refused(&["--password-file", "/nonexistent"]).contains("/nonexistent"));
+}
