@@ -11,8 +11,9 @@ use std::collections::BinaryHeap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 
-use hashbrown::HashTable;
 use smallvec::SmallVec;
+
+use crate::places::Places;
 
 /// The time of a key that never expires. Keys with a time in the past are removed, so no other has it.
 pub(crate) const NEVER: i64 = i64::MIN;
@@ -58,34 +59,13 @@ impl Entry {
     }
 }
 
-/// Where the entry of a key is.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    /// The key's hash, its low half first: so a place takes 12 bytes, and an entry is looked at only where it is the right one.
-    hash: [u32; 2],
-    entry: u32,
-}
-
-impl Place {
-    fn new(hash: u64, entry: u32) -> Self {
-        Self {
-            hash: [hash as u32, (hash >> 32) as u32],
-            entry,
-        }
-    }
-
-    fn hash(&self) -> u64 {
-        u64::from(self.hash[0]) | u64::from(self.hash[1]) << 32
-    }
-}
-
 /// Keys, values, and when they expire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Database {
-    places: HashTable<Place>,
+    places: Places,
     entries: Vec<Entry>,
     /// When keys expire, with their hashes; times that no longer hold are among them.
-    due: BinaryHeap<Reverse<(i64, u64)>>,
+    due: BinaryHeap<Reverse<(i64, u32)>>,
     /// Keys that expire.
     expiring: usize,
     /// Number of the last change.
@@ -112,9 +92,8 @@ impl Database {
     }
 
     fn place(&self, hash: u64, key: &[u8]) -> Option<usize> {
-        let entries = &self.entries;
-        let same = |it: &Place| it.hash() == hash && *entries[it.entry as usize].key == *key;
-        Some(self.places.find(hash, same)?.entry as usize)
+        let is_it = |place: usize| *self.entries[place].key == *key;
+        self.places.find(low(hash), is_it)
     }
 
     pub(crate) fn get(&self, key: &[u8], now: i64) -> Option<&Entry> {
@@ -160,9 +139,7 @@ impl Database {
     fn insert(&mut self, key: &[u8], value: Text) -> usize {
         let hash = hash(key);
         let place = self.entries.len();
-        let short = u32::try_from(place).expect("a database has less than 2^32 keys");
-        let place_of = Place::new(hash, short);
-        self.places.insert_unique(hash, place_of, Place::hash);
+        self.places.insert(low(hash), place);
         if self.made.is_empty() {
             self.made = vec![0; STRIPES];
         }
@@ -186,7 +163,7 @@ impl Database {
         if expires != NEVER {
             self.expiring += 1;
             if before != expires {
-                self.due.push(Reverse((expires, hash(&entry.key))));
+                self.due.push(Reverse((expires, low(hash(&entry.key)))));
             }
         }
         self.touch(place);
@@ -194,7 +171,7 @@ impl Database {
         if self.due.len() > 2 * self.expiring + 64 {
             let held = self.entries.iter().filter(|it| it.expires != NEVER);
             self.due = held
-                .map(|it| Reverse((it.expires, hash(&it.key))))
+                .map(|it| Reverse((it.expires, low(hash(&it.key)))))
                 .collect();
         }
     }
@@ -211,30 +188,17 @@ impl Database {
 
     /// Removes what is at a place, which the last entry takes.
     pub(crate) fn remove_at(&mut self, place: usize) -> Entry {
-        let found = self
-            .places
-            .find_entry(hash(&self.entries[place].key), |it| {
-                it.entry as usize == place
-            });
-        found
-            .expect("every entry has its place in the table")
-            .remove();
+        self.places
+            .remove(low(hash(&self.entries[place].key)), place);
         let entry = self.entries.swap_remove(place);
         self.expiring -= usize::from(entry.expires != NEVER);
         if let Some(moved) = self.entries.get(place) {
             let last = self.entries.len();
-            let found = self
-                .places
-                .find_mut(hash(&moved.key), |it| it.entry as usize == last);
-            let found = found.expect("every entry has its place in the table");
-            // The vector is shorter than 2^32, see `insert`.
-            found.entry = place as u32;
+            self.places.moved(low(hash(&moved.key)), last, place);
         }
         // Memory follows what is held.
         if self.entries.len() < self.entries.capacity() / 8 && self.entries.capacity() > 1024 {
-            let room = self.entries.len() * 2;
-            self.entries.shrink_to(room);
-            self.places.shrink_to(room, Place::hash);
+            self.entries.shrink_to(self.entries.len() * 2);
         }
         entry
     }
@@ -289,10 +253,9 @@ impl Database {
             && at <= now
         {
             self.due.pop();
-            let entries = &self.entries;
-            let same = |it: &Place| it.hash() == hash && entries[it.entry as usize].expires == at;
-            if let Some(place) = self.places.find(hash, same) {
-                self.remove_at(place.entry as usize);
+            let is_it = |place: usize| self.entries[place].expires == at;
+            if let Some(place) = self.places.find(hash, is_it) {
+                self.remove_at(place);
                 removed += 1;
             }
         }
@@ -300,8 +263,14 @@ impl Database {
     }
 }
 
+/// The half of a hash that the table goes by.
+fn low(hash: u64) -> u32 {
+    hash as u32
+}
+
 fn stripe(hash: u64) -> usize {
-    hash as usize % STRIPES
+    // The table goes by the other half.
+    (hash >> 32) as usize % STRIPES
 }
 
 /// Sets a value in its place, unless that would keep much more memory than it needs.

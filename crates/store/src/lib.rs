@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`resp`] | the protocol: requests are parsed, replies written |
 //! | `commands` | what each command does to the databases |
-//! | `keyspace.rs`, `database.rs` | one replica: runs of commands are its operations; keys, values, times |
+//! | `keyspace.rs`, `database.rs`, `places.rs` | one replica: runs of commands are its operations; keys, values, times |
 //! | `store.rs` | the replicas, by `corecast_agree::Replicated` |
 //! | `server` | event loops, connections, sessions |
 //! | `arguments.rs`, `number.rs`, `extended.rs`, `glob.rs` | words of a request, numbers, patterns |
@@ -17,6 +17,7 @@ mod extended;
 mod glob;
 mod keyspace;
 mod number;
+mod places;
 pub mod resp;
 mod server;
 mod store;
