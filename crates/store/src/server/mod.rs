@@ -137,11 +137,9 @@ impl Server {
             for event_loop in self.loops {
                 let number = event_loop.number();
                 let run = move || {
+                    let _last = StopsOthers(shared);
                     begin(number);
-                    let ended = event_loop.run();
-                    // One that ends by itself takes the others with it.
-                    shared.stop();
-                    ended
+                    event_loop.run()
                 };
                 let named = std::thread::Builder::new().name(format!("serve-{number}"));
                 match named.spawn_scoped(scope, run) {
@@ -156,5 +154,14 @@ impl Server {
             let ends = ends.map(|it| it.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             ends.collect::<io::Result<Vec<()>>>().map(|_| ())
         })
+    }
+}
+
+/// An event loop that ends, and be it by a panic, takes the others with it.
+struct StopsOthers<'a>(&'a Shared);
+
+impl Drop for StopsOthers<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }

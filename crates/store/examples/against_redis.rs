@@ -1,0 +1,167 @@
+//! Races the store against Redis by Redis's own benchmark, in turn: throughput, 99th percentile, and the servers' CPU time.
+//!
+//! `cargo run --release -p corecast-store --example against_redis -- [--rounds N] [--replicas N] [--clients N]`; it needs
+//! `redis-server` and `redis-benchmark`. Each number is the median of the ratios of neighbouring runs.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use corecast_store::{Server, ServerOptions};
+
+/// Commands before the next request is sent, and the requests of a run.
+const PIPELINES: [(u32, u32); 3] = [(1, 60_000), (16, 500_000), (64, 1_000_000)];
+const TESTS: [&str; 2] = ["set", "get"];
+const KEYS: u32 = 65_536;
+const VALUE_BYTES: u32 = 16;
+
+/// What one run of the benchmark has shown.
+#[derive(Clone, Copy)]
+struct Figures {
+    per_second: f64,
+    p99_ms: f64,
+    /// The server's CPU time for a command.
+    cpu_us: f64,
+}
+
+/// A server, which ends with this value.
+struct Running {
+    process: Child,
+    port: u16,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Running {
+    /// This program as a server.
+    fn ours(replicas: usize) -> Self {
+        let own = std::env::current_exe().expect("this program has a path");
+        let mut process = Command::new(own)
+            .args(["--serve", &replicas.to_string()])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("this program starts again");
+        let out = process.stdout.take().expect("its output is a pipe");
+        let line = BufReader::new(out).lines().next();
+        let line = line.expect("it prints its port").expect("a line of text");
+        Self {
+            process,
+            port: line.parse().expect("it prints its port"),
+        }
+    }
+
+    fn redis() -> Self {
+        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+        let port = free.local_addr().expect("it has an address").port();
+        drop(free);
+        let process = Command::new("redis-server")
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
+            .args(["--save", "", "--appendonly", "no"])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("redis-server starts");
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Self { process, port }
+    }
+
+    /// The CPU time that it has used, in microseconds.
+    fn cpu_us(&self) -> f64 {
+        let path = format!("/proc/{}/stat", self.process.id());
+        let text = std::fs::read_to_string(path).expect("the server runs");
+        let (_, numbers) = text.rsplit_once(')').expect("its name is in brackets");
+        let ticks = numbers.split(' ').skip(12).take(2);
+        let ticks: f64 = ticks.map(|it| it.parse::<f64>().expect("ticks")).sum();
+        ticks * 1e6 / rustix::param::clock_ticks_per_second() as f64
+    }
+
+    fn bench(&self, test: &str, (pipeline, requests): (u32, u32), clients: u32) -> Figures {
+        let before = self.cpu_us();
+        let number = |value: u32| value.to_string();
+        let output = Command::new("redis-benchmark")
+            .args(["-p", &self.port.to_string(), "-t", test, "--csv"])
+            .args(["-P", &number(pipeline), "-n", &number(requests)])
+            .args(["-c", &number(clients), "-r", &number(KEYS)])
+            .args(["-d", &number(VALUE_BYTES)])
+            .output()
+            .expect("redis-benchmark runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let row = text.lines().nth(1).expect("a row of figures");
+        let field = |at: usize| {
+            let word = row.split(',').nth(at).expect("eight figures");
+            word.trim_matches('"').parse::<f64>().expect("a figure")
+        };
+        Figures {
+            per_second: field(1),
+            p99_ms: field(6),
+            cpu_us: (self.cpu_us() - before) / f64::from(requests),
+        }
+    }
+}
+
+fn serve(replicas: usize) -> std::io::Result<()> {
+    let options = ServerOptions {
+        port: 0,
+        replicas,
+        ..ServerOptions::default()
+    };
+    let server = Server::bind(options)?;
+    println!("{}", server.address().port());
+    server.run()
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() -> std::io::Result<()> {
+    let words: Vec<String> = std::env::args().collect();
+    let option = |name: &str, otherwise: usize| {
+        let at = words.iter().position(|it| it == name);
+        let word = at.and_then(|at| words.get(at + 1));
+        word.map_or(otherwise, |it| it.parse().expect("a number"))
+    };
+    if let replicas @ 1.. = option("--serve", 0) {
+        return serve(replicas);
+    }
+    let (rounds, replicas) = (option("--rounds", 9), option("--replicas", 1));
+    let clients = option("--clients", 50) as u32;
+    let (ours, redis) = (Running::ours(replicas), Running::redis());
+    println!("| pipeline | command | throughput | p99 | CPU | ours, per second | Redis |");
+    println!("| ---: | --- | ---: | ---: | ---: | ---: | ---: |");
+    for pipeline in PIPELINES {
+        for test in TESTS {
+            let mut pairs = Vec::new();
+            for round in 0..rounds {
+                let run = |server: &Running| server.bench(test, pipeline, clients);
+                // Who comes first changes.
+                pairs.push(match round % 2 {
+                    0 => (run(&ours), run(&redis)),
+                    _ => {
+                        let theirs = run(&redis);
+                        (run(&ours), theirs)
+                    }
+                });
+            }
+            let ratio = |of: fn(&Figures) -> f64| median(pairs.iter().map(|(a, b)| of(a) / of(b)));
+            println!(
+                "| {} | {test} | {:.2} | {:.2} | {:.2} | {:.0} k | {:.0} k |",
+                pipeline.0,
+                ratio(|it| it.per_second),
+                ratio(|it| it.p99_ms),
+                ratio(|it| it.cpu_us),
+                median(pairs.iter().map(|(ours, _)| ours.per_second / 1e3)),
+                median(pairs.iter().map(|(_, redis)| redis.per_second / 1e3)),
+            );
+        }
+    }
+    Ok(())
+}
