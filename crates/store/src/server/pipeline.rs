@@ -227,6 +227,11 @@ impl Pipeline {
         spans: &[Span],
     ) {
         let args = Args::new(bytes, spans);
+        // A browser that was tricked into sending a page's words here: what follows is not its user's.
+        if args.is(0, "POST") || args.is(0, "Host:") {
+            client.session.ends = true;
+            return;
+        }
         let before = client.out.len();
         let skips = client.session.replies == Replies::SkipNext;
         if skips {

@@ -60,6 +60,21 @@ fn nonsense_ends_the_connection() {
     }
 }
 
+/// A page in a browser can have it send a request of HTTP here, with commands in its body: these do not run.
+#[test]
+fn browsers_are_cut_off() {
+    let ours = Ours::start();
+    let mut browser = Client::new(ours.address);
+    browser.send(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nSET stolen 1\r\n");
+    assert_eq!(browser.try_reply(), None);
+    let mut browser = Client::new(ours.address);
+    browser.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nSET stolen 1\r\n");
+    let arity = b"-ERR wrong number of arguments for 'get' command\r\n";
+    assert_eq!(browser.reply(), arity);
+    assert_eq!(browser.try_reply(), None);
+    assert_eq!(Client::new(ours.address).say("EXISTS stolen"), ":0\r\n");
+}
+
 /// Ten megabytes of requests at once, whose replies are taken only when all are sent.
 #[test]
 fn a_long_pipeline_is_answered_in_order() {
