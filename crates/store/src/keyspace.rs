@@ -158,7 +158,7 @@ pub(crate) enum Response {
     /// Replies would be too long for a buffer.
     TooLong,
     /// A watched key has changed.
-    CalledOff,
+    WatchedChanged,
     Facts(Box<Facts>),
     Nothing,
 }
@@ -203,7 +203,7 @@ impl Keyspace {
             database.version(&it.key, owned.now) == it.version
         };
         if !owned.watched.iter().all(unchanged) {
-            return Response::CalledOff;
+            return Response::WatchedChanged;
         }
         let run = owned.run();
         let mut bytes = Vec::with_capacity(8 * owned.calls.len());

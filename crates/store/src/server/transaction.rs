@@ -98,7 +98,7 @@ pub(super) fn exec(
     );
     let (replies, ends) = match response {
         Response::Replies { bytes, ends } => (bytes, ends),
-        Response::CalledOff => {
+        Response::WatchedChanged => {
             reply.null_array();
             return true;
         }

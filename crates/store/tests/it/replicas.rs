@@ -1,9 +1,8 @@
 //! Several replicas: clients of different ones see one store.
 
-use std::collections::HashSet;
-use std::sync::{Barrier, Mutex};
-use std::time::Instant;
+use std::sync::Barrier;
 
+use corecast_agree::linearizability::{Recorder, Registers, Request, check};
 use corecast_store::ServerOptions;
 
 use crate::client::Client;
@@ -16,128 +15,92 @@ fn replicated(replicas: usize) -> Ours {
     })
 }
 
-/// What a client did with a key that holds one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Did {
-    Set(u64),
-    /// It found this; 0 where there was no key.
-    Got(u64),
-    /// It found the first and set the second.
-    Swapped(u64, u64),
+/// A value as `GET` and its like answer it.
+fn value(reply: &[u8]) -> Option<Vec<u8>> {
+    let text = reply.strip_prefix(b"$").expect("a value or none");
+    let (_, value) = text.split_at(text.windows(2).position(|it| it == b"\r\n")?);
+    let value = value.strip_prefix(b"\r\n")?.strip_suffix(b"\r\n")?;
+    Some(value.to_vec())
 }
 
-/// An operation with the times between which it took effect.
-#[derive(Clone, Copy, Debug)]
-struct Operation {
-    did: Did,
-    called: Instant,
-    returned: Instant,
-}
-
-/// Whether some order of the operations explains what they found, in which none comes before one that had returned when it was
-/// called (Wing and Gong; states that were tried are kept, Lowe).
-fn is_linearizable(operations: &[Operation]) -> bool {
-    assert!(operations.len() < 64);
-    let mut tried = HashSet::new();
-    let mut open = vec![(0_u64, 0_u64)];
-    while let Some((done, value)) = open.pop() {
-        if done.count_ones() as usize == operations.len() {
-            return true;
-        }
-        if !tried.insert((done, value)) {
-            continue;
-        }
-        let left = (0..operations.len()).filter(|at| done >> at & 1 == 0);
-        let first_return = left.clone().map(|at| operations[at].returned).min();
-        for at in left.filter(|at| Some(operations[*at].called) <= first_return) {
-            let after = match operations[at].did {
-                Did::Set(new) => Some(new),
-                Did::Got(found) => (found == value).then_some(value),
-                Did::Swapped(found, new) => (found == value).then_some(new),
+/// What a client does with one of a few keys, recorded.
+fn act(
+    client: &mut Client,
+    recorder: &mut Recorder<Request, Option<Vec<u8>>>,
+    key: Vec<u8>,
+    new: Vec<u8>,
+    choice: u8,
+) {
+    match choice {
+        0 => recorder.call(Request::set(&key, &new), || {
+            assert_eq!(client.call(&[&b"SET"[..], &key, &new]), b"+OK\r\n");
+            None
+        }),
+        1 => {
+            let request = Request::Swap {
+                key: key.clone(),
+                value: Some(new.clone()),
             };
-            open.extend(after.map(|value| (done | 1 << at, value)));
-        }
-    }
-    false
-}
-
-/// A number as `GET` and `GETSET` answer it; 0 for none.
-fn number(reply: &str) -> u64 {
-    match reply.split("\r\n").nth(1) {
-        Some(digits) if !digits.is_empty() => digits.parse().unwrap(),
-        _ => 0,
-    }
-}
-
-/// Four clients of two replicas do `calls` things each with one key.
-fn history(clients: &mut [Client], key: &str, calls: u64) -> Vec<Operation> {
-    let (all, begin) = (Mutex::new(Vec::new()), Barrier::new(clients.len()));
-    std::thread::scope(|scope| {
-        for (at, client) in clients.iter_mut().enumerate() {
-            let (all, begin) = (&all, &begin);
-            scope.spawn(move || {
-                let mut random = fastrand::Rng::new();
-                begin.wait();
-                for call in 0..calls {
-                    // No two values are the same.
-                    let new = 1 + at as u64 * 1000 + call;
-                    let called = Instant::now();
-                    let did = match random.u8(..4) {
-                        0 => {
-                            assert_eq!(client.say(&format!("SET {key} {new}")), "+OK\r\n");
-                            Did::Set(new)
-                        }
-                        1 => Did::Swapped(number(&client.say(&format!("GETSET {key} {new}"))), new),
-                        _ => Did::Got(number(&client.say(&format!("GET {key}")))),
-                    };
-                    let returned = Instant::now();
-                    all.lock().unwrap().push(Operation {
-                        did,
-                        called,
-                        returned,
-                    });
-                }
+            recorder.call(request, || {
+                value(&client.call(&[&b"GETSET"[..], &key, &new]))
             });
         }
-    });
-    all.into_inner().unwrap()
-}
-
-#[test]
-fn histories_are_linearizable() {
-    let ours = replicated(2);
-    let mut clients: Vec<Client> = (0..4).map(|_| Client::new(ours.address)).collect();
-    let list = clients[0].say("CLIENT LIST");
-    assert_eq!(list.matches("replica=1").count(), 2, "{list}");
-    for round in 0..150 {
-        let history = history(&mut clients, &format!("k{round}"), 8);
-        assert!(is_linearizable(&history), "{history:#?}");
+        2 => {
+            let request = Request::Swap {
+                key: key.clone(),
+                value: None,
+            };
+            recorder.call(request, || value(&client.call(&[&b"GETDEL"[..], &key])));
+        }
+        _ => recorder.call(Request::get(&key), || {
+            value(&client.call(&[&b"GET"[..], &key]))
+        }),
     }
 }
 
-/// A read that finds what was there before the write that had returned: what a replica would answer that lags.
+/// Clients of two replicas set, swap, remove and get: some order explains all that they found.
 #[test]
-fn a_read_that_goes_back_is_noticed() {
-    let begun = Instant::now();
-    let at = |did, called: u64, returned: u64| Operation {
-        did,
-        called: begun + std::time::Duration::from_secs(called),
-        returned: begun + std::time::Duration::from_secs(returned),
-    };
-    let check =
-        |operations: &[Operation], expected| assert_eq!(is_linearizable(operations), expected);
-    check(&[at(Did::Set(1), 0, 2), at(Did::Got(0), 1, 3)], true);
-    check(&[at(Did::Set(1), 0, 1), at(Did::Got(0), 2, 3)], false);
-    let two_reads = [
-        at(Did::Set(1), 0, 9),
-        at(Did::Got(1), 1, 2),
-        at(Did::Got(0), 3, 4),
-    ];
-    check(&two_reads, false);
-    check(
-        &[at(Did::Swapped(0, 1), 0, 9), at(Did::Swapped(0, 2), 0, 9)],
-        false,
-    );
+fn histories_are_linearizable() {
+    const CLIENTS: u64 = 4;
+    let ours = replicated(2);
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::new(ours.address)).collect();
+    let list = clients[0].say("CLIENT LIST");
+    assert_eq!(list.matches("replica=1").count(), 2, "{list}");
+    let (clock, begin) = (Recorder::new(), Barrier::new(clients.len()));
+    let history: Vec<_> = std::thread::scope(|scope| {
+        let run = |(at, mut client): (u64, Client)| {
+            let (mut recorder, begin) = (clock.for_client(at), &begin);
+            scope.spawn(move || {
+                let mut random = fastrand::Rng::with_seed(at);
+                begin.wait();
+                for call in 0..1500 {
+                    let key = format!("k{}", random.u8(..4)).into_bytes();
+                    // No two values are the same.
+                    let new = format!("{at}.{call}").into_bytes();
+                    act(&mut client, &mut recorder, key, new, random.u8(..6));
+                }
+                recorder.into_calls()
+            })
+        };
+        let threads: Vec<_> = (0..CLIENTS).zip(clients).map(run).collect();
+        threads
+            .into_iter()
+            .flat_map(|it| it.join().unwrap())
+            .collect()
+    });
+    assert_eq!(check::<Registers>(&history), Ok(()));
+    // What a replica would answer that lags: the value before one that was set, after the setting has returned.
+    let mut wrong = clock.for_client(CLIENTS);
+    let mut client = Client::new(ours.address);
+    act(&mut client, &mut wrong, b"last".to_vec(), b"1".to_vec(), 0);
+    wrong.call(Request::get(b"last"), || None);
+    assert!(check::<Registers>(&wrong.into_calls()).is_err());
+}
+
+/// The number in a reply that is a value.
+fn number(reply: &str) -> u64 {
+    let value = value(reply.as_bytes()).expect("a number");
+    std::str::from_utf8(&value).unwrap().parse().unwrap()
 }
 
 /// Transfers between two keys, seen by others while they happen; and counts by watching, so that none is lost.
