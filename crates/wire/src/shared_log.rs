@@ -31,7 +31,7 @@ use std::sync::{Arc, PoisonError};
 
 /// Entries of a block.
 #[cfg(not(loom))]
-pub const BLOCK: u64 = 64;
+pub const BLOCK: u64 = 256;
 /// Entries of a block in models.
 #[cfg(loom)]
 pub const BLOCK: u64 = 2;
@@ -94,7 +94,7 @@ pub struct Kept<T>(Vec<Arc<Block<T>>>);
 pub struct Appended {
     /// Their numbers.
     pub range: Range<u64>,
-    /// Whether they reach into another block than those before.
+    /// Whether one of them is the first entry of a block.
     pub began_block: bool,
 }
 
@@ -183,6 +183,24 @@ impl<T> SharedLog<T> {
         drop(dropped);
     }
 
+    /// Makes the block after the one of this entry, so that those who append there find it.
+    ///
+    /// # Cost
+    ///
+    /// Memory for a block, which is made without the window's mutex.
+    pub fn prepare_after(&self, index: u64) {
+        let number = index / BLOCK + 1;
+        let next = |window: &Window<T>| window.first + window.blocks.len() as u64;
+        if self.with_window(|window| next(window)) == number {
+            let block = Block::new(number);
+            self.with_window(|window| {
+                if next(window) == number {
+                    window.blocks.push_back(block);
+                }
+            });
+        }
+    }
+
     /// The blocks of these entries, to be kept from trimming.
     pub fn keep(&self, entries: Range<u64>) -> Kept<T> {
         let blocks = entries.start / BLOCK..entries.end.div_ceil(BLOCK);
@@ -202,7 +220,6 @@ struct Reserved<'a, T> {
     block: &'a mut Arc<Block<T>>,
     next: u64,
     end: u64,
-    began_block: bool,
 }
 
 impl<T> Reserved<'_, T> {
@@ -214,7 +231,6 @@ impl<T> Reserved<'_, T> {
             let found = self.log.with_window(|window| window.block(number));
             *self.block =
                 found.expect("the window is not trimmed past entries that are not written");
-            self.began_block = true;
         }
         let entry = self.block.entry(self.next);
         // SAFETY: this reservation is the only one of the entry, which is below its end and written once, as `next` goes on; nobody
@@ -265,7 +281,6 @@ impl<T> Cursor<T> {
             block: &mut self.appends,
             next: range.start,
             end: range.end,
-            began_block: false,
         };
         if !keeps(&range) {
             return None;
@@ -273,7 +288,8 @@ impl<T> Cursor<T> {
         for value in values.drain(..) {
             reserved.write(Some(value));
         }
-        let began_block = reserved.began_block;
+        drop(reserved);
+        let began_block = range.start.next_multiple_of(BLOCK) < range.end;
         Some(Appended { range, began_block })
     }
 

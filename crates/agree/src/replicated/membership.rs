@@ -193,6 +193,7 @@ impl<T: Dispatch> Membership<T> {
     #[inline(never)]
     pub(super) fn look_after(&self, own: &Replica<T>) -> Vec<Arc<Replica<T>>> {
         let end = self.log.end();
+        self.log.prepare_after(end);
         let mut helped = Vec::new();
         self.with(|members| {
             let mut needed = end;

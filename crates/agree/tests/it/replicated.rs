@@ -204,8 +204,8 @@ fn idle_replicas_are_helped_and_operations_dropped() {
         writer.write(Set(1, value, Some(operation)));
     }
     let alive = operations.iter().filter(|it| it.strong_count() > 0).count();
-    assert!(alive <= 1_000, "{alive} operations are still there");
-    assert_eq!(idle.read_within(u64::MAX, &1) / 1_000, 19);
+    assert!(alive <= 2_000, "{alive} operations are still there");
+    assert!(idle.read_within(u64::MAX, &1) >= 18_000);
     assert_eq!(idle.read(&1), 20_000);
     drop((writer, idle, counters));
     assert!(operations.iter().all(|it| it.strong_count() == 0));
