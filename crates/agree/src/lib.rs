@@ -5,11 +5,20 @@
 //! | `dispatch.rs` | what a sequential structure must offer to be replicated |
 //! | `linearizability/` | whether a history of calls can be explained by one order |
 //! | `replicated/` | a structure with several replicas, read locally and written through a log |
+//! | `paxos/` | 1Paxos: a log with one active acceptor, whose leader and acceptor can be changed |
+//! | `fault.rs` | faults that tests seed |
+//! | `model_checker.rs` | all states of a model, for tests |
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod fault;
+
 mod dispatch;
 pub mod linearizability;
+#[cfg(test)]
+mod model_checker;
+pub mod paxos;
 mod replicated;
 
 pub use dispatch::{Dispatch, Footprint};

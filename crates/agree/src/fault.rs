@@ -1,0 +1,72 @@
+//! Faults that tests seed, to show that a check finds them. Outside of the tests of this crate there are none.
+
+/// A rule that is broken.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// 1Paxos: an acceptor change carries nothing.
+    NothingCarried,
+    /// 1Paxos: a new leader ignores what the last entry carries.
+    CarriedIgnored,
+    /// 1Paxos: a leader whose prepare has not been answered changes the acceptor.
+    ChangedBeforePromise,
+    /// 1Paxos: the configuration log appends without comparing positions.
+    AppendUncompared,
+    /// 1Paxos: proposals still go to the old acceptor once the acceptor change is built.
+    StillToOldAcceptor,
+    /// 1Paxos: a new leader ignores what the acceptor has accepted.
+    ReportIgnored,
+    /// 1Paxos: a new leader takes for the acceptor whom it began with, the first leader, instead of asking the log.
+    AcceptorFromStart,
+    /// 1Paxos: the acceptor accepts whatever the ballot.
+    BallotIgnored,
+    /// 1Paxos: a leader change drops what the entry before carried.
+    LeaderChangeDropsCarried,
+    /// 1Paxos: an acceptor that has lost its memory answers, as if it had accepted nothing.
+    AcceptorRestartsEmpty,
+    /// 1Paxos: a leader carries only what it does not know to be chosen.
+    ChosenNotCarried,
+    /// 1Paxos: what the leader has learned is dropped, whether the others have learned it or not.
+    FloorOfLeader,
+    /// 1Paxos: a member that restarts goes on as the leader that the log names.
+    RestartedLeads,
+    /// 1Paxos: a deposed leader does not notice.
+    DeposedLeads,
+    /// 1Paxos: the entry of an acceptor change does not tell up to where the log has been dropped.
+    FloorNotCarried,
+}
+
+#[cfg(test)]
+thread_local! {
+    static SEEDED: std::cell::Cell<Option<Fault>> = const { std::cell::Cell::new(None) };
+}
+
+/// Runs with a fault, in this thread.
+#[cfg(test)]
+pub(crate) fn with<T>(fault: Option<Fault>, run: impl FnOnce() -> T) -> T {
+    SEEDED.set(fault);
+    let result = run();
+    SEEDED.set(None);
+    result
+}
+
+#[cfg(test)]
+pub(crate) fn is_seeded(fault: Fault) -> bool {
+    SEEDED.get() == Some(fault)
+}
+
+/// Whether a fault is seeded.
+#[cfg(test)]
+macro_rules! seeded {
+    ($fault:ident) => {
+        crate::fault::is_seeded(crate::fault::Fault::$fault)
+    };
+}
+
+/// Whether a fault is seeded: outside of tests none is.
+#[cfg(not(test))]
+macro_rules! seeded {
+    ($fault:ident) => {
+        false
+    };
+}
