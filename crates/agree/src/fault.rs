@@ -34,6 +34,36 @@ pub(crate) enum Fault {
     DeposedLeads,
     /// 1Paxos: the entry of an acceptor change does not tell up to where the log has been dropped.
     FloorNotCarried,
+    /// The driver of 1Paxos: a command is told to be chosen when it is submitted.
+    ToldUnchosen,
+    /// The driver of 1Paxos: commands that were submitted twice are delivered twice.
+    DuplicatesDelivered,
+    /// Two-phase commit: a participant votes before its record is durable.
+    VoteUnforced,
+    /// Two-phase commit: a participant acknowledges a commit before its record is durable.
+    AcknowledgedUnforced,
+    /// Two-phase commit: a participant that waits too long for the outcome aborts.
+    PreparedAbortsAlone,
+    /// Two-phase commit: a participant that restarts aborts what it was prepared for.
+    PreparedForgotten,
+    /// Two-phase commit: a participant votes on what has ended.
+    FloorIgnored,
+    /// Two-phase commit: the coordinator tells a commit before its record is durable.
+    CommitToldUnforced,
+    /// Two-phase commit: the first yes is enough.
+    OneVoteEnough,
+    /// Two-phase commit: a no does not abort, and the participant that said it is not waited for either.
+    NoIgnored,
+    /// Two-phase commit: the coordinator forgets a commit when the first participant has acknowledged it.
+    OneAcknowledgementEnough,
+    /// Two-phase commit: who asks for a transaction that is not decided is told that it was aborted.
+    UndecidedPresumed,
+    /// Two-phase commit: who asks for a transaction that is not known is told that it was committed.
+    CommitPresumed,
+    /// Two-phase commit: a coordinator that restarts does not read what it has committed.
+    CommitsForgotten,
+    /// Two-phase commit: a coordinator that restarts numbers transactions as before.
+    NumbersReused,
 }
 
 #[cfg(test)]

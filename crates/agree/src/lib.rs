@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `commit/` | two-phase commit: several participants commit a transaction, or none does |
 //! | `dispatch.rs` | what a sequential structure must offer to be replicated |
 //! | `linearizability/` | whether a history of calls can be explained by one order |
 //! | `replicated/` | a structure with several replicas, read locally and written through a log |
@@ -14,6 +15,7 @@
 #[macro_use]
 mod fault;
 
+pub mod commit;
 mod dispatch;
 pub mod linearizability;
 #[cfg(test)]
