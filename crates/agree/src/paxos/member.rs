@@ -120,6 +120,9 @@ struct Leadership<C> {
     learned: Vec<u64>,
 }
 
+/// As many entries are told to who asks; then it asks again.
+const ANSWERED_MAX: usize = 1024;
+
 /// The entry at position 0, which names the first acceptor, and as leader a member that leads only after an entry of its own.
 pub fn first_configuration<C>(size: usize) -> Configuration<C> {
     Configuration {
@@ -173,6 +176,26 @@ impl<C: Clone> Member<C> {
         !matches!(self.role, Role::Follower | Role::Leading(_))
     }
 
+    /// Whether this member has prepared, and waits for the acceptor's promise.
+    pub fn awaits_promise(&self) -> bool {
+        matches!(self.role, Role::Preparing)
+    }
+
+    /// The members that a leader should wait for before it drops entries, a bit each: not one that has not learned
+    /// `lag_max` entries, and one again that has learned half of them.
+    pub fn members_wanted(&self, lag_max: u64) -> u64 {
+        let members = self.configuration.members;
+        let Role::Leading(Leadership { sent, learned }) = &self.role else {
+            return members;
+        };
+        let wanted = learned.iter().enumerate().filter(|(member, next)| {
+            let is_member = members >> member & 1 == 1;
+            let lag = sent.end().saturating_sub(**next);
+            *member == self.me || lag <= lag_max / 2 || is_member && lag <= lag_max
+        });
+        wanted.fold(0, |wanted, (member, _)| wanted | 1 << member)
+    }
+
     /// The first index that this member has not delivered.
     pub fn next(&self) -> u64 {
         self.next
@@ -184,6 +207,11 @@ impl<C: Clone> Member<C> {
             Role::Leading(leadership) | Role::Changing(leadership, _) => leadership.sent.end(),
             _ => self.learned.end(),
         }
+    }
+
+    /// The first index whose entry this member keeps for others.
+    pub fn floor(&self) -> u64 {
+        self.learned.floor()
     }
 
     /// Number of log entries that this member keeps.
@@ -323,7 +351,16 @@ impl<C: Clone> Member<C> {
     }
 
     fn leadership(&self, sent: Window<Value<C>>) -> Leadership<C> {
-        let learned = vec![0; self.size];
+        let members = self.configuration.members;
+        // What is below the floor all members have learned. Of others nothing is known.
+        let learned = |member| {
+            if members >> member & 1 == 1 {
+                sent.floor()
+            } else {
+                0
+            }
+        };
+        let learned = (0..self.size).map(learned).collect();
         Leadership { sent, learned }
     }
 
@@ -410,7 +447,7 @@ impl<C: Clone> Member<C> {
             Message::Ask { next } => {
                 let floor = self.learned.floor();
                 let known = self.learned.iter().filter(|(index, _)| *index >= next);
-                for (index, value) in known {
+                for (index, value) in known.take(ANSWERED_MAX) {
                     let value = value.clone();
                     let message = Message::Learn {
                         index,
@@ -451,7 +488,8 @@ impl<C: Clone> Member<C> {
             return;
         };
         let learned = &mut leadership.learned;
-        learned[member] = learned[member].max(next);
+        // A member that has restarted has less than before.
+        learned[member] = next;
         learned[me] = own;
         let waited_for = learned.iter().enumerate();
         let members = self.configuration.members;

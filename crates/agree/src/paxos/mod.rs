@@ -15,6 +15,7 @@
 //! | [`Member`] | `member.rs` | leader and learner, a machine without I/O |
 //! | [`Acceptor`] | `acceptor.rs` | the acceptor, in memory that outlives its process |
 //! | [`ConfigurationLog`] | `log.rs` | compare-and-append, in memory that all share |
+//! | [`Driver`] | `driver.rs` | what runs a member: time-outs, and commands that are submitted again |
 //! | [`Message`], [`Configuration`] | `message.rs` | what they tell each other |
 //! | [`Window`] | `window.rs` | the entries that are kept |
 //!
@@ -28,6 +29,7 @@
 //! Source: Smelt §5.6, and the 1Paxos that it cites, with an acceptor that can be changed.
 
 mod acceptor;
+mod driver;
 mod log;
 mod member;
 mod message;
@@ -37,6 +39,9 @@ mod window;
 mod model;
 
 pub use acceptor::{Acceptor, Answer};
+pub use driver::{
+    Driver, Event, Full, Options, Packet, SharedMemory, Snapshot, Submission, Transport,
+};
 pub use log::ConfigurationLog;
 pub use member::{Input, Member, Output, first_configuration};
 pub use message::{Configuration, Message, Value};

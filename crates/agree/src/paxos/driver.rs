@@ -1,0 +1,561 @@
+//! What runs a member: it passes messages on, notices who is silent, and submits again what was lost.
+//!
+//! It reads no clock and sends nothing itself: times come with each call, and messages go through a [`Transport`]. So the
+//! simulation of its tests runs what programs run.
+//!
+//! ```text
+//!  nothing heard of the leader ──► LeaderChange ──► prepare ──► leads
+//!                                                     └ no promise ──► this member answers in place of the acceptor,
+//!                                                                      whose memory all share
+//!  no answer of the acceptor ──► sent again ──► AcceptorChange to a member that was heard of
+//!  a member that learns nothing ──► is waited for no longer ──► needs a snapshot when it is back
+//! ```
+
+#[cfg(test)]
+mod simulation;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{Answer, Configuration, Input, Member, Message, Output};
+
+/// A command and who submitted it. Of each origin the log delivers the numbers 0, 1, 2, … in this order and each once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Submission<C> {
+    /// One start of one member: a member that restarts takes another.
+    pub origin: u64,
+    /// Its commands count from 0.
+    pub number: u64,
+    /// The command.
+    pub command: C,
+}
+
+/// What drivers send each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Packet<C> {
+    /// A message of the protocol.
+    Protocol(Message<Submission<C>>),
+    /// To the leader: please propose.
+    Submit(Submission<C>),
+    /// From each to all, from time to time.
+    Alive {
+        /// The end of the configuration log that the sender knows.
+        position: u64,
+        /// The first index that it has not delivered.
+        next: u64,
+        /// The first index that it has kept.
+        floor: u64,
+    },
+}
+
+/// Sends packets. They may be lost, delayed, doubled and reordered.
+pub trait Transport<C> {
+    /// Sends a packet to another member; never waits.
+    fn send(&mut self, to: usize, packet: Packet<C>);
+}
+
+/// The memory that all members share and that outlives each of them. Each call is one step, under a lock.
+pub trait SharedMemory<C> {
+    /// The end of the configuration log.
+    fn last(&mut self) -> (u64, Configuration<Submission<C>>);
+    /// Position of the end of the configuration log.
+    fn position(&mut self) -> u64;
+    /// See [`ConfigurationLog::append`](super::ConfigurationLog::append).
+    fn append(&mut self, position: u64, configuration: Configuration<Submission<C>>) -> bool;
+    /// See [`Acceptor::step`](super::Acceptor::step), of the acceptor of member `of`.
+    fn accept(
+        &mut self,
+        of: usize,
+        message: &Message<Submission<C>>,
+    ) -> Option<Answer<Submission<C>>>;
+}
+
+/// How long a driver waits for what, in nanoseconds, and how much it keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How often each member tells the others that it is alive.
+    pub heartbeat_ns: u64,
+    /// Silence after which the leader is replaced. Each further member waits a heartbeat longer.
+    pub leader_ns: u64,
+    /// Silence after which the acceptor is replaced.
+    pub acceptor_ns: u64,
+    /// Time after which something is sent again.
+    pub resend_ns: u64,
+    /// Commands that a member may have submitted and not seen delivered.
+    pub pending_max: usize,
+    /// Entries by which a member may lag until it is waited for no longer. About as many entries are kept.
+    pub lag_max: u64,
+}
+
+impl Default for Options {
+    /// For members that share a machine: a leader that was killed is replaced within about 3 ms.
+    fn default() -> Self {
+        Self {
+            heartbeat_ns: 500_000,
+            leader_ns: 2_000_000,
+            acceptor_ns: 2_000_000,
+            resend_ns: 1_000_000,
+            pending_max: 1024,
+            lag_max: 16_384,
+        }
+    }
+}
+
+/// What a driver tells its user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event<C> {
+    /// The next command of the total order.
+    Delivered {
+        /// Its index in the log. There are indices without a command.
+        index: u64,
+        /// The command.
+        submission: Submission<C>,
+    },
+    /// This member is to install a [`Snapshot`] of one that has delivered all below `floor`.
+    Behind {
+        /// The first entry that the others have kept.
+        floor: u64,
+    },
+}
+
+/// Where in the log a state of the user's stands, to go with a copy of that state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The first index that is not in it.
+    pub next: u64,
+    /// The next number of each origin.
+    pub numbers: BTreeMap<u64, u64>,
+}
+
+/// The command is not taken: too many of this member's have not been delivered yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full<C>(pub C);
+
+/// A member of the group, as programs run it.
+#[derive(Debug)]
+pub struct Driver<C> {
+    me: usize,
+    size: usize,
+    options: Options,
+    member: Member<Submission<C>>,
+    origin: u64,
+    /// Commands of this member that were not delivered yet, and when they were last submitted.
+    pending: VecDeque<Submission<C>>,
+    submitted_ns: u64,
+    next_number: u64,
+    numbers: BTreeMap<u64, u64>,
+    events: VecDeque<Event<C>>,
+    outputs: Vec<Output<Submission<C>>>,
+    /// When each member was last heard of.
+    heard_ns: Vec<u64>,
+    alive_ns: u64,
+    /// Since when the acceptor has answered nothing though it was asked.
+    unanswered_ns: u64,
+    answered: u64,
+    resent_ns: u64,
+    leading_ns: Option<u64>,
+    /// A member that has delivered more, from where it has kept entries, and since when there is one.
+    ahead: Option<(usize, u64, u64)>,
+}
+
+impl<C: Clone> Driver<C> {
+    /// Member `me` of `size`, which starts or restarts now. No start of any member may have had this `origin` before.
+    pub fn new(me: usize, size: usize, origin: u64, options: Options, now_ns: u64) -> Self {
+        Self {
+            me,
+            size,
+            options,
+            member: Member::new(me, size),
+            origin,
+            pending: VecDeque::new(),
+            submitted_ns: now_ns,
+            next_number: 0,
+            numbers: BTreeMap::new(),
+            events: VecDeque::new(),
+            outputs: Vec::new(),
+            heard_ns: vec![now_ns; size],
+            alive_ns: now_ns,
+            unanswered_ns: now_ns,
+            answered: 0,
+            resent_ns: now_ns,
+            leading_ns: None,
+            ahead: None,
+        }
+    }
+
+    /// Submits a command, and returns its number: it is chosen when the event with it is told.
+    ///
+    /// # Errors
+    ///
+    /// There are `pending_max` commands that were not delivered.
+    pub fn submit<I>(&mut self, command: C, now_ns: u64, io: &mut I) -> Result<u64, Full<C>>
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        if self.pending.len() >= self.options.pending_max {
+            return Err(Full(command));
+        }
+        let number = self.next_number;
+        self.next_number += 1;
+        let submission = Submission {
+            origin: self.origin,
+            number,
+            command,
+        };
+        if self.pending.is_empty() {
+            self.submitted_ns = now_ns;
+        }
+        self.pending.push_back(submission.clone());
+        if seeded!(ToldUnchosen) {
+            let (index, submission) = (u64::MAX, submission.clone());
+            self.events
+                .push_back(Event::Delivered { index, submission });
+        }
+        self.pass_on(submission, io);
+        Ok(number)
+    }
+
+    /// Takes a packet.
+    pub fn receive<I>(&mut self, from: usize, packet: Packet<C>, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        self.heard_ns[from] = now_ns;
+        match packet {
+            Packet::Protocol(message) => {
+                let mut inputs = VecDeque::new();
+                self.take(from, message, &mut inputs, io);
+                self.run(inputs, io);
+            }
+            Packet::Submit(submission) => {
+                let next = self.numbers.get(&submission.origin).copied();
+                if self.member.leads() && submission.number >= next.unwrap_or(0) {
+                    self.run([Input::Propose(submission)].into(), io);
+                }
+            }
+            Packet::Alive {
+                position,
+                next,
+                floor,
+            } => {
+                if position > self.member.configuration().0 {
+                    self.look(io);
+                }
+                if next > self.member.next() {
+                    let since = self.ahead.map_or(now_ns, |(.., since)| since);
+                    self.ahead = Some((from, floor, since));
+                }
+            }
+        }
+    }
+
+    /// Does what is due. It wants to be called a few times in each heartbeat, packets or not.
+    pub fn tick<I>(&mut self, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        if io.position() > self.member.configuration().0 {
+            self.look(io);
+            self.heard_ns[self.member.configuration().1.leader] = now_ns;
+        }
+        self.tell_alive(now_ns, io);
+        self.replace_leader(now_ns, io);
+        self.replace_acceptor(now_ns, io);
+        self.drop_members(now_ns, io);
+        self.catch_up(now_ns, io);
+        let is_late = now_ns - self.submitted_ns > self.options.resend_ns;
+        if !self.pending.is_empty() && is_late {
+            self.submitted_ns = now_ns;
+            for submission in self.pending.clone() {
+                self.pass_on(submission, io);
+            }
+        }
+    }
+
+    /// The next thing that happened.
+    pub fn event(&mut self) -> Option<Event<C>> {
+        self.events.pop_front()
+    }
+
+    /// Whether this member leads.
+    pub fn leads(&self) -> bool {
+        self.member.leads()
+    }
+
+    /// The leader and the acceptor, as far as this member knows.
+    pub fn roles(&self) -> (usize, usize) {
+        let (_, configuration) = self.member.configuration();
+        (configuration.leader, configuration.acceptor)
+    }
+
+    /// Commands of this member that were not delivered yet.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Number of log entries that this member keeps.
+    pub fn kept(&self) -> u64 {
+        self.member.kept()
+    }
+
+    /// Where in the log the user's state stands once all events have been taken.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            next: self.member.next(),
+            numbers: self.numbers.clone(),
+        }
+    }
+
+    /// Goes on from a snapshot, whose state the user has installed. One that is older than what was delivered is refused.
+    pub fn install<I>(&mut self, snapshot: Snapshot, io: &mut I) -> bool
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        if snapshot.next <= self.member.next() {
+            return false;
+        }
+        self.events.clear();
+        self.numbers = snapshot.numbers;
+        let next = self.numbers.get(&self.origin).copied().unwrap_or(0);
+        self.pending.retain(|submission| submission.number >= next);
+        let next = snapshot.next;
+        self.run([Input::Installed { next }].into(), io);
+        true
+    }
+
+    fn pass_on<I>(&mut self, submission: Submission<C>, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        let leader = self.member.configuration().1.leader;
+        if self.member.leads() {
+            self.run([Input::Propose(submission)].into(), io);
+        } else if leader != self.me {
+            io.send(leader, Packet::Submit(submission));
+        }
+    }
+
+    /// Gives a message to the acceptor or to the member.
+    fn take<I>(
+        &mut self,
+        from: usize,
+        message: Message<Submission<C>>,
+        inputs: &mut VecDeque<Input<Submission<C>>>,
+        io: &mut I,
+    ) where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        if !matches!(message, Message::Prepare { .. } | Message::Accept { .. }) {
+            return inputs.push_back(Input::Received { from, message });
+        }
+        match io.accept(self.me, &message) {
+            Some(Answer::Reply(message)) if from == self.me => {
+                inputs.push_back(Input::Received { from, message })
+            }
+            Some(Answer::Reply(message)) => io.send(from, Packet::Protocol(message)),
+            Some(Answer::Broadcast(message)) => {
+                for to in (0..self.size).filter(|to| *to != self.me) {
+                    io.send(to, Packet::Protocol(message.clone()));
+                }
+                let from = self.me;
+                inputs.push_back(Input::Received { from, message });
+            }
+            None => {}
+        }
+    }
+
+    /// Steps the member until nothing is left to be done here.
+    fn run<I>(&mut self, mut inputs: VecDeque<Input<Submission<C>>>, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        while let Some(input) = inputs.pop_front() {
+            let mut outputs = std::mem::take(&mut self.outputs);
+            self.member.step(input, &mut outputs);
+            for output in outputs.drain(..) {
+                match output {
+                    Output::Send { to, message } if to == self.me => {
+                        self.take(to, message, &mut inputs, io)
+                    }
+                    Output::Send { to, message } => io.send(to, Packet::Protocol(message)),
+                    Output::Append {
+                        position,
+                        configuration,
+                    } => {
+                        let appended = io.append(position, configuration);
+                        let input = if appended {
+                            Input::Appended
+                        } else {
+                            configured(io)
+                        };
+                        inputs.push_front(input);
+                    }
+                    Output::Deliver { index, value } => self.deliver(index, value),
+                    Output::Look => inputs.push_back(configured(io)),
+                    Output::Behind { floor } => self.events.push_back(Event::Behind { floor }),
+                    // Its origin submits it again.
+                    Output::Refused(_) => {}
+                }
+            }
+            self.outputs = outputs;
+        }
+    }
+
+    fn look<I>(&mut self, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        let input = configured(io);
+        self.run([input].into(), io);
+    }
+
+    /// Commands that were submitted twice, or overtook one of the same origin, are left out by all members alike.
+    fn deliver(&mut self, index: u64, value: Option<Submission<C>>) {
+        let Some(submission) = value else {
+            return;
+        };
+        let next = self.numbers.entry(submission.origin).or_default();
+        if submission.number != *next && !seeded!(DuplicatesDelivered) {
+            return;
+        }
+        *next = submission.number + 1;
+        if submission.origin == self.origin {
+            self.pending.retain(|it| it.number > submission.number);
+        }
+        self.events
+            .push_back(Event::Delivered { index, submission });
+    }
+
+    fn tell_alive<I>(&mut self, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        if now_ns - self.alive_ns < self.options.heartbeat_ns {
+            return;
+        }
+        self.alive_ns = now_ns;
+        let position = self.member.configuration().0;
+        let (next, floor) = (self.member.next(), self.member.floor());
+        for to in (0..self.size).filter(|to| *to != self.me) {
+            let packet = Packet::Alive {
+                position,
+                next,
+                floor,
+            };
+            io.send(to, packet);
+        }
+        self.run([Input::Report].into(), io);
+    }
+
+    /// Wants to lead if the leader is silent. The acceptor comes last.
+    fn replace_leader<I>(&mut self, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        let (position, configuration) = self.member.configuration();
+        let (leader, acceptor) = (configuration.leader, configuration.acceptor);
+        if self.member.leads() || self.member.is_changing() {
+            return;
+        }
+        let distance = (self.me + self.size - leader) % self.size;
+        let places = distance + if self.me == acceptor { self.size } else { 0 };
+        let silence = self.options.leader_ns + self.options.heartbeat_ns * places as u64;
+        // A leader that has forgotten that it is does not wait for itself.
+        let is_first = leader == self.me && position == 0;
+        let is_forgotten =
+            leader == self.me && now_ns - self.heard_ns[self.me] > self.options.heartbeat_ns;
+        if is_first || is_forgotten || leader != self.me && now_ns - self.heard_ns[leader] > silence
+        {
+            self.heard_ns[leader] = now_ns;
+            self.unanswered_ns = now_ns;
+            self.run([Input::Lead].into(), io);
+        }
+    }
+
+    fn replace_acceptor<I>(&mut self, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        let waits = self.member.awaits_promise()
+            || self.member.leads() && self.member.next() < self.member.end();
+        let answered = self.member.next();
+        if !waits || answered != self.answered {
+            (self.unanswered_ns, self.resent_ns, self.answered) = (now_ns, now_ns, answered);
+        }
+        let (position, configuration) = self.member.configuration();
+        let (acceptor, members) = (configuration.acceptor, configuration.members);
+        // A leader that is its own acceptor hands that over as soon as there is another member.
+        let alone = self.member.leads()
+            && acceptor == self.me
+            && self.candidate(acceptor, now_ns).is_some();
+        if now_ns - self.unanswered_ns <= self.options.acceptor_ns && !alone {
+            if waits && now_ns - self.resent_ns > self.options.resend_ns {
+                self.resent_ns = now_ns;
+                self.run([Input::Resend].into(), io);
+            }
+            return;
+        }
+        self.unanswered_ns = now_ns;
+        if self.member.awaits_promise() {
+            let prepare = Message::Prepare { ballot: position };
+            if let Some(Answer::Reply(message)) = io.accept(acceptor, &prepare) {
+                let from = acceptor;
+                self.run([Input::Received { from, message }].into(), io);
+            }
+            return;
+        }
+        let acceptor = self.candidate(acceptor, now_ns).unwrap_or(self.me);
+        self.run([Input::Reconfigure { acceptor, members }].into(), io);
+    }
+
+    /// Another member than this one and the acceptor that was heard of lately.
+    fn candidate(&self, acceptor: usize, now_ns: u64) -> Option<usize> {
+        let after = (1..self.size).map(|step| (acceptor + step) % self.size);
+        let mut others = after.filter(|member| *member != self.me && *member != acceptor);
+        others.find(|member| now_ns - self.heard_ns[*member] < self.options.leader_ns)
+    }
+
+    /// A member that lags too far is waited for no longer, and one that has come close is again.
+    fn drop_members<I>(&mut self, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        if !self.member.leads() {
+            self.leading_ns = None;
+            return;
+        }
+        let since = *self.leading_ns.get_or_insert(now_ns);
+        let configuration = self.member.configuration().1;
+        let (acceptor, before) = (configuration.acceptor, configuration.members);
+        let members = self.member.members_wanted(self.options.lag_max);
+        // A new leader first hears how far the others are.
+        if members != before && now_ns - since > 4 * self.options.heartbeat_ns {
+            self.run([Input::Reconfigure { acceptor, members }].into(), io);
+        }
+    }
+
+    fn catch_up<I>(&mut self, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        let Some((from, floor, since)) = self.ahead else {
+            return;
+        };
+        if now_ns - since <= self.options.resend_ns {
+            return;
+        }
+        self.ahead = None;
+        if floor > self.member.next() {
+            self.events.push_back(Event::Behind { floor });
+        } else {
+            self.run([Input::CatchUp { from }].into(), io);
+        }
+    }
+}
+
+fn configured<C>(io: &mut impl SharedMemory<C>) -> Input<Submission<C>> {
+    let (position, configuration) = io.last();
+    Input::Configured {
+        position,
+        configuration,
+    }
+}
