@@ -43,6 +43,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "ARCHITECTURE.md",
             "docs/algorithms.md",
             "docs/planner.md",
+            "docs/consensus.md",
             "docs/simulator.md",
             "docs/symbolic.md",
             "docs/choices.md",
