@@ -4,9 +4,7 @@
 //! simulation of its tests runs what programs run.
 //!
 //! ```text
-//!  nothing heard of the leader ──► LeaderChange ──► prepare ──► leads
-//!                                                     └ no promise ──► this member answers in place of the acceptor,
-//!                                                                      whose memory all share
+//!  nothing heard of the leader ──► LeaderChange ──► prepare, in the acceptor's memory, which all share ──► leads
 //!  no answer of the acceptor ──► sent again ──► AcceptorChange to a member that was heard of
 //!  a member that learns nothing ──► is waited for no longer ──► needs a snapshot when it is back
 //! ```
@@ -144,6 +142,8 @@ pub struct Driver<C> {
     next_number: u64,
     numbers: BTreeMap<u64, u64>,
     events: VecDeque<Event<C>>,
+    /// Kept, so that nothing is allocated for each message.
+    inputs: VecDeque<Input<Submission<C>>>,
     outputs: Vec<Output<Submission<C>>>,
     /// When each member was last heard of.
     heard_ns: Vec<u64>,
@@ -171,6 +171,7 @@ impl<C: Clone> Driver<C> {
             next_number: 0,
             numbers: BTreeMap::new(),
             events: VecDeque::new(),
+            inputs: VecDeque::new(),
             outputs: Vec::new(),
             heard_ns: vec![now_ns; size],
             alive_ns: now_ns,
@@ -222,14 +223,14 @@ impl<C: Clone> Driver<C> {
         self.heard_ns[from] = now_ns;
         match packet {
             Packet::Protocol(message) => {
-                let mut inputs = VecDeque::new();
+                let mut inputs = std::mem::take(&mut self.inputs);
                 self.take(from, message, &mut inputs, io);
-                self.run(inputs, io);
+                self.run_all(inputs, io);
             }
             Packet::Submit(submission) => {
                 let next = self.numbers.get(&submission.origin).copied();
                 if self.member.leads() && submission.number >= next.unwrap_or(0) {
-                    self.run([Input::Propose(submission)].into(), io);
+                    self.run(Input::Propose(submission), io);
                 }
             }
             Packet::Alive {
@@ -276,6 +277,13 @@ impl<C: Clone> Driver<C> {
         self.events.pop_front()
     }
 
+    /// Puts events that were taken back in front of those to come.
+    pub fn give_back(&mut self, events: Vec<Event<C>>) {
+        for event in events.into_iter().rev() {
+            self.events.push_front(event);
+        }
+    }
+
     /// Whether this member leads.
     pub fn leads(&self) -> bool {
         self.member.leads()
@@ -318,7 +326,7 @@ impl<C: Clone> Driver<C> {
         let next = self.numbers.get(&self.origin).copied().unwrap_or(0);
         self.pending.retain(|submission| submission.number >= next);
         let next = snapshot.next;
-        self.run([Input::Installed { next }].into(), io);
+        self.run(Input::Installed { next }, io);
         true
     }
 
@@ -328,7 +336,7 @@ impl<C: Clone> Driver<C> {
     {
         let leader = self.member.configuration().1.leader;
         if self.member.leads() {
-            self.run([Input::Propose(submission)].into(), io);
+            self.run(Input::Propose(submission), io);
         } else if leader != self.me {
             io.send(leader, Packet::Submit(submission));
         }
@@ -363,8 +371,17 @@ impl<C: Clone> Driver<C> {
         }
     }
 
+    fn run<I>(&mut self, input: Input<Submission<C>>, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        let mut inputs = std::mem::take(&mut self.inputs);
+        inputs.push_back(input);
+        self.run_all(inputs, io);
+    }
+
     /// Steps the member until nothing is left to be done here.
-    fn run<I>(&mut self, mut inputs: VecDeque<Input<Submission<C>>>, io: &mut I)
+    fn run_all<I>(&mut self, mut inputs: VecDeque<Input<Submission<C>>>, io: &mut I)
     where
         I: Transport<C> + SharedMemory<C>,
     {
@@ -373,8 +390,17 @@ impl<C: Clone> Driver<C> {
             self.member.step(input, &mut outputs);
             for output in outputs.drain(..) {
                 match output {
+                    // The acceptor's memory is shared, so a prepare needs neither its process nor a message.
+                    Output::Send {
+                        to,
+                        message: message @ Message::Prepare { .. },
+                    } => {
+                        if let Some(Answer::Reply(message)) = io.accept(to, &message) {
+                            inputs.push_back(Input::Received { from: to, message });
+                        }
+                    }
                     Output::Send { to, message } if to == self.me => {
-                        self.take(to, message, &mut inputs, io)
+                        self.take(to, message, &mut inputs, io);
                     }
                     Output::Send { to, message } => io.send(to, Packet::Protocol(message)),
                     Output::Append {
@@ -398,6 +424,7 @@ impl<C: Clone> Driver<C> {
             }
             self.outputs = outputs;
         }
+        self.inputs = inputs;
     }
 
     fn look<I>(&mut self, io: &mut I)
@@ -405,7 +432,7 @@ impl<C: Clone> Driver<C> {
         I: Transport<C> + SharedMemory<C>,
     {
         let input = configured(io);
-        self.run([input].into(), io);
+        self.run(input, io);
     }
 
     /// Commands that were submitted twice, or overtook one of the same origin, are left out by all members alike.
@@ -443,7 +470,7 @@ impl<C: Clone> Driver<C> {
             };
             io.send(to, packet);
         }
-        self.run([Input::Report].into(), io);
+        self.run(Input::Report, io);
     }
 
     /// Wants to lead if the leader is silent. The acceptor comes last.
@@ -467,7 +494,7 @@ impl<C: Clone> Driver<C> {
         {
             self.heard_ns[leader] = now_ns;
             self.unanswered_ns = now_ns;
-            self.run([Input::Lead].into(), io);
+            self.run(Input::Lead, io);
         }
     }
 
@@ -481,30 +508,24 @@ impl<C: Clone> Driver<C> {
         if !waits || answered != self.answered {
             (self.unanswered_ns, self.resent_ns, self.answered) = (now_ns, now_ns, answered);
         }
-        let (position, configuration) = self.member.configuration();
+        let configuration = self.member.configuration().1;
         let (acceptor, members) = (configuration.acceptor, configuration.members);
         // A leader that is its own acceptor hands that over as soon as there is another member.
         let alone = self.member.leads()
             && acceptor == self.me
             && self.candidate(acceptor, now_ns).is_some();
-        if now_ns - self.unanswered_ns <= self.options.acceptor_ns && !alone {
+        let is_silent = now_ns - self.unanswered_ns > self.options.acceptor_ns;
+        let replaces = alone || is_silent && self.member.leads();
+        if !replaces {
             if waits && now_ns - self.resent_ns > self.options.resend_ns {
                 self.resent_ns = now_ns;
-                self.run([Input::Resend].into(), io);
+                self.run(Input::Resend, io);
             }
             return;
         }
         self.unanswered_ns = now_ns;
-        if self.member.awaits_promise() {
-            let prepare = Message::Prepare { ballot: position };
-            if let Some(Answer::Reply(message)) = io.accept(acceptor, &prepare) {
-                let from = acceptor;
-                self.run([Input::Received { from, message }].into(), io);
-            }
-            return;
-        }
         let acceptor = self.candidate(acceptor, now_ns).unwrap_or(self.me);
-        self.run([Input::Reconfigure { acceptor, members }].into(), io);
+        self.run(Input::Reconfigure { acceptor, members }, io);
     }
 
     /// Another member than this one and the acceptor that was heard of lately.
@@ -529,7 +550,7 @@ impl<C: Clone> Driver<C> {
         let members = self.member.members_wanted(self.options.lag_max);
         // A new leader first hears how far the others are.
         if members != before && now_ns - since > 4 * self.options.heartbeat_ns {
-            self.run([Input::Reconfigure { acceptor, members }].into(), io);
+            self.run(Input::Reconfigure { acceptor, members }, io);
         }
     }
 
@@ -547,7 +568,7 @@ impl<C: Clone> Driver<C> {
         if floor > self.member.next() {
             self.events.push_back(Event::Behind { floor });
         } else {
-            self.run([Input::CatchUp { from }].into(), io);
+            self.run(Input::CatchUp { from }, io);
         }
     }
 }

@@ -499,5 +499,6 @@ impl<C: Clone> Member<C> {
             floor = own;
         }
         leadership.sent.raise(floor);
+        self.learned.raise(floor.min(own));
     }
 }

@@ -16,6 +16,7 @@
 //! | [`Acceptor`] | `acceptor.rs` | the acceptor, in memory that outlives its process |
 //! | [`ConfigurationLog`] | `log.rs` | compare-and-append, in memory that all share |
 //! | [`Driver`] | `driver.rs` | what runs a member: time-outs, and commands that are submitted again |
+//! | [`GroupMember`] | `group.rs` | members as threads, joined by queues |
 //! | [`Message`], [`Configuration`] | `message.rs` | what they tell each other |
 //! | [`Window`] | `window.rs` | the entries that are kept |
 //!
@@ -30,6 +31,7 @@
 
 mod acceptor;
 mod driver;
+mod group;
 mod log;
 mod member;
 mod message;
@@ -42,6 +44,7 @@ pub use acceptor::{Acceptor, Answer};
 pub use driver::{
     Driver, Event, Full, Options, Packet, SharedMemory, Snapshot, Submission, Transport,
 };
+pub use group::GroupMember;
 pub use log::ConfigurationLog;
 pub use member::{Input, Member, Output, first_configuration};
 pub use message::{Configuration, Message, Value};
