@@ -14,7 +14,7 @@ mod simulation;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Answer, Configuration, Input, Member, Message, Output};
+use super::{Answer, Configuration, Input, Member, Message, Output, Outputs};
 
 /// A command and who submitted it. Of each origin the log delivers the numbers 0, 1, 2, … in this order and each once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,9 +142,8 @@ pub struct Driver<C> {
     next_number: u64,
     numbers: BTreeMap<u64, u64>,
     events: VecDeque<Event<C>>,
-    /// Kept, so that nothing is allocated for each message.
+    /// What the member told itself and has not taken.
     inputs: VecDeque<Input<Submission<C>>>,
-    outputs: Vec<Output<Submission<C>>>,
     /// When each member was last heard of.
     heard_ns: Vec<u64>,
     alive_ns: u64,
@@ -172,7 +171,6 @@ impl<C: Clone> Driver<C> {
             numbers: BTreeMap::new(),
             events: VecDeque::new(),
             inputs: VecDeque::new(),
-            outputs: Vec::new(),
             heard_ns: vec![now_ns; size],
             alive_ns: now_ns,
             unanswered_ns: now_ns,
@@ -223,9 +221,11 @@ impl<C: Clone> Driver<C> {
         self.heard_ns[from] = now_ns;
         match packet {
             Packet::Protocol(message) => {
-                let mut inputs = std::mem::take(&mut self.inputs);
-                self.take(from, message, &mut inputs, io);
-                self.run_all(inputs, io);
+                if matches!(message, Message::Prepare { .. } | Message::Accept { .. }) {
+                    self.accept(from, &message, io);
+                } else {
+                    self.run(Input::Received { from, message }, io);
+                }
             }
             Packet::Submit(submission) => {
                 let next = self.numbers.get(&submission.origin).copied();
@@ -342,89 +342,42 @@ impl<C: Clone> Driver<C> {
         }
     }
 
-    /// Gives a message to the acceptor or to the member.
-    fn take<I>(
-        &mut self,
-        from: usize,
-        message: Message<Submission<C>>,
-        inputs: &mut VecDeque<Input<Submission<C>>>,
-        io: &mut I,
-    ) where
-        I: Transport<C> + SharedMemory<C>,
-    {
-        if !matches!(message, Message::Prepare { .. } | Message::Accept { .. }) {
-            return inputs.push_back(Input::Received { from, message });
-        }
-        match io.accept(self.me, &message) {
-            Some(Answer::Reply(message)) if from == self.me => {
-                inputs.push_back(Input::Received { from, message })
-            }
-            Some(Answer::Reply(message)) => io.send(from, Packet::Protocol(message)),
-            Some(Answer::Broadcast(message)) => {
-                for to in (0..self.size).filter(|to| *to != self.me) {
-                    io.send(to, Packet::Protocol(message.clone()));
-                }
-                let from = self.me;
-                inputs.push_back(Input::Received { from, message });
-            }
-            None => {}
-        }
+    /// The member, and what does at once what it wants done.
+    fn split<'a, I>(
+        &'a mut self,
+        io: &'a mut I,
+    ) -> (&'a mut Member<Submission<C>>, Doer<'a, C, I>) {
+        let doer = Doer {
+            me: self.me,
+            size: self.size,
+            origin: self.origin,
+            pending: &mut self.pending,
+            numbers: &mut self.numbers,
+            events: &mut self.events,
+            inputs: &mut self.inputs,
+            io,
+        };
+        (&mut self.member, doer)
     }
 
+    /// Gives a message to the acceptor.
+    fn accept<I>(&mut self, from: usize, message: &Message<Submission<C>>, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        let (member, mut doer) = self.split(io);
+        doer.accept(from, message);
+        doer.finish(member);
+    }
+
+    /// Steps the member until nothing is left to be done here.
     fn run<I>(&mut self, input: Input<Submission<C>>, io: &mut I)
     where
         I: Transport<C> + SharedMemory<C>,
     {
-        let mut inputs = std::mem::take(&mut self.inputs);
-        inputs.push_back(input);
-        self.run_all(inputs, io);
-    }
-
-    /// Steps the member until nothing is left to be done here.
-    fn run_all<I>(&mut self, mut inputs: VecDeque<Input<Submission<C>>>, io: &mut I)
-    where
-        I: Transport<C> + SharedMemory<C>,
-    {
-        while let Some(input) = inputs.pop_front() {
-            let mut outputs = std::mem::take(&mut self.outputs);
-            self.member.step(input, &mut outputs);
-            for output in outputs.drain(..) {
-                match output {
-                    // The acceptor's memory is shared, so a prepare needs neither its process nor a message.
-                    Output::Send {
-                        to,
-                        message: message @ Message::Prepare { .. },
-                    } => {
-                        if let Some(Answer::Reply(message)) = io.accept(to, &message) {
-                            inputs.push_back(Input::Received { from: to, message });
-                        }
-                    }
-                    Output::Send { to, message } if to == self.me => {
-                        self.take(to, message, &mut inputs, io);
-                    }
-                    Output::Send { to, message } => io.send(to, Packet::Protocol(message)),
-                    Output::Append {
-                        position,
-                        configuration,
-                    } => {
-                        let appended = io.append(position, configuration);
-                        let input = if appended {
-                            Input::Appended
-                        } else {
-                            configured(io)
-                        };
-                        inputs.push_front(input);
-                    }
-                    Output::Deliver { index, value } => self.deliver(index, value),
-                    Output::Look => inputs.push_back(configured(io)),
-                    Output::Behind { floor } => self.events.push_back(Event::Behind { floor }),
-                    // Its origin submits it again.
-                    Output::Refused(_) => {}
-                }
-            }
-            self.outputs = outputs;
-        }
-        self.inputs = inputs;
+        let (member, mut doer) = self.split(io);
+        member.step(input, &mut doer);
+        doer.finish(member);
     }
 
     fn look<I>(&mut self, io: &mut I)
@@ -433,23 +386,6 @@ impl<C: Clone> Driver<C> {
     {
         let input = configured(io);
         self.run(input, io);
-    }
-
-    /// Commands that were submitted twice, or overtook one of the same origin, are left out by all members alike.
-    fn deliver(&mut self, index: u64, value: Option<Submission<C>>) {
-        let Some(submission) = value else {
-            return;
-        };
-        let next = self.numbers.entry(submission.origin).or_default();
-        if submission.number != *next && !seeded!(DuplicatesDelivered) {
-            return;
-        }
-        *next = submission.number + 1;
-        if submission.origin == self.origin {
-            self.pending.retain(|it| it.number > submission.number);
-        }
-        self.events
-            .push_back(Event::Delivered { index, submission });
     }
 
     fn tell_alive<I>(&mut self, now_ns: u64, io: &mut I)
@@ -570,6 +506,100 @@ impl<C: Clone> Driver<C> {
         } else {
             self.run(Input::CatchUp { from }, io);
         }
+    }
+}
+
+/// Does what a member wants done while it takes a step. Nothing is put aside that need not be: moving values to and from
+/// memory would take as long as sending them.
+struct Doer<'a, C, I> {
+    me: usize,
+    size: usize,
+    origin: u64,
+    pending: &'a mut VecDeque<Submission<C>>,
+    numbers: &'a mut BTreeMap<u64, u64>,
+    events: &'a mut VecDeque<Event<C>>,
+    inputs: &'a mut VecDeque<Input<Submission<C>>>,
+    io: &'a mut I,
+}
+
+impl<C: Clone, I: Transport<C> + SharedMemory<C>> Outputs<Submission<C>> for Doer<'_, C, I> {
+    #[inline(always)]
+    fn push(&mut self, output: Output<Submission<C>>) {
+        match output {
+            Output::Send { to, message } => match message {
+                // The acceptor's memory is shared, so a prepare needs neither its process nor a message.
+                Message::Prepare { .. } => {
+                    if let Some(Answer::Reply(message)) = self.io.accept(to, &message) {
+                        self.inputs.push_back(Input::Received { from: to, message });
+                    }
+                }
+                Message::Accept { .. } if to == self.me => self.accept(to, &message),
+                message if to == self.me => {
+                    self.inputs.push_back(Input::Received { from: to, message });
+                }
+                message => self.io.send(to, Packet::Protocol(message)),
+            },
+            Output::Append {
+                position,
+                configuration,
+            } => {
+                let appended = self.io.append(position, configuration);
+                let input = if appended {
+                    Input::Appended
+                } else {
+                    configured(self.io)
+                };
+                self.inputs.push_front(input);
+            }
+            Output::Deliver { index, value } => self.deliver(index, value),
+            Output::Look => self.inputs.push_back(configured(self.io)),
+            Output::Behind { floor } => self.events.push_back(Event::Behind { floor }),
+            // Its origin submits it again.
+            Output::Refused(_) => {}
+        }
+    }
+}
+
+impl<C: Clone, I: Transport<C> + SharedMemory<C>> Doer<'_, C, I> {
+    fn accept(&mut self, from: usize, message: &Message<Submission<C>>) {
+        match self.io.accept(self.me, message) {
+            Some(Answer::Reply(message)) if from == self.me => {
+                self.inputs.push_back(Input::Received { from, message });
+            }
+            Some(Answer::Reply(message)) => self.io.send(from, Packet::Protocol(message)),
+            Some(Answer::Broadcast(message)) => {
+                for to in (0..self.size).filter(|to| *to != self.me) {
+                    self.io.send(to, Packet::Protocol(message.clone()));
+                }
+                let from = self.me;
+                self.inputs.push_back(Input::Received { from, message });
+            }
+            None => {}
+        }
+    }
+
+    /// Takes what was put aside.
+    fn finish(mut self, member: &mut Member<Submission<C>>) {
+        while let Some(input) = self.inputs.pop_front() {
+            member.step(input, &mut self);
+        }
+    }
+
+    /// Commands that were submitted twice, or overtook one of the same origin, are left out by all members alike.
+    fn deliver(&mut self, index: u64, value: Option<Submission<C>>) {
+        let Some(submission) = value else {
+            return;
+        };
+        let next = self.numbers.entry(submission.origin).or_default();
+        if submission.number != *next && !seeded!(DuplicatesDelivered) {
+            return;
+        }
+        *next = submission.number + 1;
+        if submission.origin == self.origin {
+            self.pending.retain(|it| it.number > submission.number);
+        }
+        self.events
+            .push_back(Event::Delivered { index, submission });
     }
 }
 

@@ -85,9 +85,21 @@ pub enum Output<C> {
     },
 }
 
+/// Takes what a member wants done, in order: a list, or what does it at once.
+pub trait Outputs<C> {
+    /// Takes the next one.
+    fn push(&mut self, output: Output<C>);
+}
+
+impl<C> Outputs<C> for Vec<Output<C>> {
+    fn push(&mut self, output: Output<C>) {
+        Self::push(self, output);
+    }
+}
+
 /// A member of the group, without its acceptor.
 ///
-/// It does no I/O: [`Member::step`] takes what happened and appends what is to be done.
+/// It does no I/O: [`Member::step`] takes what happened and tells what is to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member<C> {
     me: usize,
@@ -219,9 +231,9 @@ impl<C: Clone> Member<C> {
         self.end().max(self.learned.end()) - self.learned.floor()
     }
 
-    /// Takes one thing that happened, and appends to `outputs` what is to be done. Costs a copy of the value for each
+    /// Takes one thing that happened, and tells `outputs` what is to be done. Costs a copy of the value for each
     /// message and delivery, and for a new leader a copy of all that is kept.
-    pub fn step(&mut self, input: Input<C>, outputs: &mut Vec<Output<C>>) {
+    pub fn step(&mut self, input: Input<C>, outputs: &mut impl Outputs<C>) {
         match input {
             Input::Configured {
                 position,
@@ -268,7 +280,7 @@ impl<C: Clone> Member<C> {
     }
 
     /// Rule 1: the acceptor is the one of the log. Rule 3: what was carried is copied.
-    fn lead(&mut self, outputs: &mut Vec<Output<C>>) {
+    fn lead(&mut self, outputs: &mut impl Outputs<C>) {
         if !matches!(self.role, Role::Follower) {
             return;
         }
@@ -286,7 +298,7 @@ impl<C: Clone> Member<C> {
 
     /// Rule 2: only a leader that was answered changes the acceptor. It carries all that it has sent and that not all are
     /// known to have learned. What is chosen is among it: only this member might know that it is.
-    fn reconfigure(&mut self, acceptor: usize, members: u64, outputs: &mut Vec<Output<C>>) {
+    fn reconfigure(&mut self, acceptor: usize, members: u64, outputs: &mut impl Outputs<C>) {
         let leadership = match std::mem::replace(&mut self.role, Role::Follower) {
             Role::Leading(leadership) => leadership,
             Role::Preparing if seeded!(ChangedBeforePromise) => {
@@ -317,14 +329,14 @@ impl<C: Clone> Member<C> {
         self.role = Role::Changing(leadership, configuration);
     }
 
-    fn append(&self, configuration: &Configuration<C>, outputs: &mut Vec<Output<C>>) {
+    fn append(&self, configuration: &Configuration<C>, outputs: &mut impl Outputs<C>) {
         outputs.push(Output::Append {
             position: self.position + 1,
             configuration: configuration.clone(),
         });
     }
 
-    fn appended(&mut self, outputs: &mut Vec<Output<C>>) {
+    fn appended(&mut self, outputs: &mut impl Outputs<C>) {
         match std::mem::replace(&mut self.role, Role::Follower) {
             Role::Campaigning(configuration) => {
                 self.position += 1;
@@ -342,7 +354,7 @@ impl<C: Clone> Member<C> {
         }
     }
 
-    fn prepare(&self, outputs: &mut Vec<Output<C>>) {
+    fn prepare(&self, outputs: &mut impl Outputs<C>) {
         let ballot = self.position;
         outputs.push(Output::Send {
             to: self.configuration.acceptor,
@@ -366,7 +378,7 @@ impl<C: Clone> Member<C> {
 
     /// Rule 3: a new leader proposes again what was carried and what was accepted, which wins, and fills the gaps: there
     /// nothing can have been chosen.
-    fn promised(&mut self, accepted: Window<Value<C>>, outputs: &mut Vec<Output<C>>) {
+    fn promised(&mut self, accepted: Window<Value<C>>, outputs: &mut impl Outputs<C>) {
         let mut sent = self.configuration.carried.clone();
         if seeded!(CarriedIgnored) {
             sent = Window::new(sent.floor());
@@ -385,14 +397,14 @@ impl<C: Clone> Member<C> {
         self.propose_all(self.leadership(sent), outputs);
     }
 
-    fn propose_all(&mut self, leadership: Leadership<C>, outputs: &mut Vec<Output<C>>) {
+    fn propose_all(&mut self, leadership: Leadership<C>, outputs: &mut impl Outputs<C>) {
         for (index, value) in leadership.sent.iter() {
             self.accept(index, value.clone(), leadership.sent.floor(), outputs);
         }
         self.role = Role::Leading(leadership);
     }
 
-    fn accept(&self, index: u64, value: Value<C>, floor: u64, outputs: &mut Vec<Output<C>>) {
+    fn accept(&self, index: u64, value: Value<C>, floor: u64, outputs: &mut impl Outputs<C>) {
         let message = Message::Accept {
             ballot: self.position,
             index,
@@ -403,7 +415,7 @@ impl<C: Clone> Member<C> {
         outputs.push(Output::Send { to, message });
     }
 
-    fn propose(&mut self, command: C, outputs: &mut Vec<Output<C>>) {
+    fn propose(&mut self, command: C, outputs: &mut impl Outputs<C>) {
         let leadership = match &mut self.role {
             Role::Leading(leadership) => leadership,
             Role::Changing(leadership, _) if seeded!(StillToOldAcceptor) => leadership,
@@ -414,7 +426,7 @@ impl<C: Clone> Member<C> {
         self.accept(index, Some(command), floor, outputs);
     }
 
-    fn resend(&mut self, outputs: &mut Vec<Output<C>>) {
+    fn resend(&mut self, outputs: &mut impl Outputs<C>) {
         match &self.role {
             Role::Preparing => self.prepare(outputs),
             Role::Leading(Leadership { sent, .. }) => {
@@ -426,7 +438,7 @@ impl<C: Clone> Member<C> {
         }
     }
 
-    fn received(&mut self, from: usize, message: Message<C>, outputs: &mut Vec<Output<C>>) {
+    fn received(&mut self, from: usize, message: Message<C>, outputs: &mut impl Outputs<C>) {
         match message {
             Message::Promise { ballot, accepted } => {
                 if ballot == self.position && matches!(self.role, Role::Preparing) {
@@ -463,7 +475,7 @@ impl<C: Clone> Member<C> {
         }
     }
 
-    fn learn(&mut self, index: u64, value: Value<C>, floor: u64, outputs: &mut Vec<Output<C>>) {
+    fn learn(&mut self, index: u64, value: Value<C>, floor: u64, outputs: &mut impl Outputs<C>) {
         self.learned.raise(floor.min(self.next));
         self.learned.insert(index, value);
         self.deliver(outputs);
@@ -472,7 +484,7 @@ impl<C: Clone> Member<C> {
         }
     }
 
-    fn deliver(&mut self, outputs: &mut Vec<Output<C>>) {
+    fn deliver(&mut self, outputs: &mut impl Outputs<C>) {
         while let Some(value) = self.learned.get(self.next) {
             outputs.push(Output::Deliver {
                 index: self.next,

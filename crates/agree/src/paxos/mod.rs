@@ -46,6 +46,6 @@ pub use driver::{
 };
 pub use group::GroupMember;
 pub use log::ConfigurationLog;
-pub use member::{Input, Member, Output, first_configuration};
+pub use member::{Input, Member, Output, Outputs, first_configuration};
 pub use message::{Configuration, Message, Value};
 pub use window::Window;
