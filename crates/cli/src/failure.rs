@@ -24,6 +24,11 @@ pub(crate) fn checked(passed: bool) -> ExitCode {
     }
 }
 
+/// The exit code of unusable input, where somebody else says why.
+pub(crate) fn unusable() -> ExitCode {
+    ExitCode::from(UNUSABLE)
+}
+
 /// Prints `error` to standard error, and returns the exit code.
 pub(crate) fn report(error: &Error) -> ExitCode {
     if is_broken_pipe(error) {

@@ -29,6 +29,7 @@ compile_error!("corecast-machine reads Linux's sysfs and cgroups: build it for a
 
 mod affinity;
 mod cache;
+mod cards;
 mod cgroup;
 mod cpulist;
 mod discover;
@@ -43,6 +44,7 @@ pub use affinity::{
     PIN_LIMIT, PinError, PinGuard, PinState, Pinning, ThreadId, confine_current, current_mask,
     current_pu, pin_current, pin_state, pin_state_of, process_mask, still_pinned,
 };
+pub use cards::network_card_nodes;
 pub use cpulist::{CpuList, CpuListError};
 pub use discover::{Discovery, Options, Scope, discover, discover_at, discover_within};
 pub use numa::NumaNode;

@@ -54,6 +54,11 @@ macro_rules! functions {
 }
 
 functions! {
+    init: c"PMPI_Init"(*mut c_int, *mut c_void);
+    finalize: c"PMPI_Finalize"();
+    send: c"PMPI_Send"(Send, c_int, Handle, c_int, c_int, Handle);
+    recv: c"PMPI_Recv"(Receive, c_int, Handle, c_int, c_int, Handle, *mut c_void);
+    iprobe: c"PMPI_Iprobe"(c_int, c_int, Handle, *mut c_int, *mut c_void);
     initialized: c"PMPI_Initialized"(*mut c_int);
     finalized: c"PMPI_Finalized"(*mut c_int);
     query_thread: c"PMPI_Query_thread"(*mut c_int);

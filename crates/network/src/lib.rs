@@ -12,10 +12,12 @@
 //! | `library.rs` | all of it together, and what is asked of the library once |
 //! | `network.rs` | what a network between hosts must offer beside a fabric's operations |
 //! | `fabric.rs` | it, over MPI's point-to-point communication |
+//! | `job.rs` | an MPI job that a program takes part in which is not linked with MPI |
 
 mod dialect;
 mod fabric;
 mod functions;
+mod job;
 mod library;
 mod loaded;
 mod network;
@@ -23,6 +25,7 @@ mod network;
 pub use dialect::{Dialect, Operation};
 pub use fabric::{MpiFabric, MpiWindow, NetworkError};
 pub use functions::{Counts, Functions, Ints, Receive, Send};
+pub use job::{Job, JobError, Launched};
 pub use library::{FindError, Library};
 pub use loaded::{Loaded, next_definition};
 pub use network::Network;

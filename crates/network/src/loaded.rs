@@ -42,6 +42,12 @@ impl Loaded {
         })
     }
 
+    /// Loads a library by its name, so that also the modules that it loads itself find it; says whether there is one.
+    pub(crate) fn open(name: &CStr) -> bool {
+        // SAFETY: a string. A library of this name is one of MPI, whose constructors may run at any time.
+        !unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null()
+    }
+
     /// The file of the library.
     pub fn path(&self) -> &CStr {
         &self.path

@@ -76,6 +76,7 @@ mod fill;
 mod hardware;
 mod measurement;
 mod measurer;
+pub mod network;
 mod outcome;
 mod run;
 mod schedule;

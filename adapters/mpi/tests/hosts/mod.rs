@@ -90,8 +90,10 @@ impl Hosts {
         let list: Vec<String> = (1..=self.count)
             .map(|host| format!("host-{host}:{each}"))
             .collect();
-        let mut command = Command::new("nsenter");
+        // Inside, a limit that is over would stop nsenter as well.
+        let mut command = Command::new("timeout");
         command
+            .args(["--signal=KILL", "660", "nsenter"])
             .args(["--target", &namespaces.to_string()])
             .args(["--net", "--uts", "--ipc", "--mount"])
             .arg(format!("--pid=/proc/{namespaces}/ns/pid_for_children"))

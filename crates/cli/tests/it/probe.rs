@@ -1,6 +1,8 @@
 //! `corecast probe` on this machine, and the other commands after it.
 
 use crate::common::{corecast, corecast_in};
+use corecast_model::MachineFile;
+use std::process::Command;
 
 #[test]
 fn a_measurement_is_shown_kept_and_used() {
@@ -204,4 +206,76 @@ fn a_measurement_that_cannot_be_kept_is_shown() {
         assert_eq!(said.lines().count(), 1, "{args:?}: {said}");
         assert!(said.contains("not saved"), "{args:?}: {said}");
     }
+}
+
+/// Runs the probe as two ranks of a library; `None` where there is none, which is said.
+fn under_mpirun(library: &str, args: &[&str]) -> Option<(String, String)> {
+    let output = Command::new("timeout")
+        .args(["300", &format!("mpirun.{library}"), "-n", "2"])
+        .arg(env!("CARGO_BIN_EXE_corecast"))
+        .arg("probe")
+        .args(args)
+        .env("XDG_CACHE_HOME", "/nonexistent/corecast-tests")
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .env("OMPI_MCA_mpi_yield_when_idle", "1")
+        .output()
+        .unwrap();
+    if output.status.code() == Some(127) {
+        let required = std::env::var("CORECAST_REQUIRE_PEERS").is_ok_and(|value| value == "1");
+        assert!(!required, "there is no mpirun.{library}");
+        println!("SKIPPED: the probe of a network with {library}: there is no mpirun.{library}");
+        return None;
+    }
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (said, errors) = (text(output.stdout), text(output.stderr));
+    Some((said, errors))
+}
+
+#[test]
+fn a_network_is_measured_under_mpirun_and_its_file_is_one_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("both.json");
+    let path = path.to_str().unwrap();
+    for library in ["openmpi", "mpich"] {
+        let args = ["--time-limit", "1", "--output", path];
+        let Some((said, errors)) = under_mpirun(library, &args) else {
+            continue;
+        };
+        // One rank speaks, and says that there is no network here.
+        assert_eq!(said.matches("messages of ").count(), 1, "{said}{errors}");
+        assert_eq!(said.matches("saved in").count(), 1, "{said}{errors}");
+        assert_eq!(errors.matches("as if they were on two hosts").count(), 1);
+
+        let file = MachineFile::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let cluster = file.cluster().unwrap();
+        assert_eq!(cluster.hosts.len(), 2);
+        let measured = cluster.measured.as_ref().unwrap();
+        // On a busy machine times may be any; the file was refused if they were below 0 or not finite.
+        let network = cluster.network;
+        assert!(network.overhead_ns > 0.0, "{network:?}");
+        let mut ways = measured.sizes.iter().map(|size| size.one_way.median);
+        assert!(ways.all(|way| way > 0.0), "{measured:?}");
+        // What the terms say of a message of one byte is what it took.
+        let of_byte = measured.sizes[1].one_way.median;
+        let off = network.message_ns(1) / of_byte;
+        assert!((0.999..1.001).contains(&off), "{off} {measured:?}");
+
+        let plan = corecast(&["plan", "-i", path, "--pattern", "levels"]).text();
+        assert!(plan.contains("between hosts: 1 messages"), "{plan}");
+    }
+}
+
+#[test]
+fn what_says_nothing_of_a_network_is_refused_once() {
+    let Some((said, errors)) = under_mpirun("openmpi", &["--deep"]) else {
+        return;
+    };
+    let refusal = "corecast: --deep: under mpirun the network is measured";
+    assert_eq!(
+        (said.trim(), errors.matches(refusal).count()),
+        ("", 1),
+        "{errors}"
+    );
 }

@@ -46,7 +46,7 @@ impl MachineFile {
     /// their numbers in it.
     ///
     /// Inside of a host messages cost what its file says. Between hosts a message of one line keeps its sender busy for
-    /// [`Network::send_ns`], and its receiver for the rest of [`Network::message_ns`]. Hardware threads, packages, NUMA
+    /// [`Network::send_ns`], and its receiver for the rest of [`Network::message_ns`], if there is any. Hardware threads, packages, NUMA
     /// nodes and cores of a host are numbered behind those of the hosts before it. Costs of shared lines, and what was
     /// measured besides, are not taken over: no line is shared between hosts.
     ///
@@ -135,7 +135,7 @@ impl MachineFile {
             }
         };
         let send = cost(CostModel::send, far);
-        let receive = cost(CostModel::receive, there - far);
+        let receive = cost(CostModel::receive, (there - far).max(0.0));
         let costs = CostModel::from_fn(Unit::Nanoseconds, vec![0; at.len()], send, receive)?;
         let file = Self::new(machine, threads, costs)?;
         file.with_cluster(Cluster::new(listed, network))

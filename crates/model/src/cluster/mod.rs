@@ -8,9 +8,13 @@
 //! ```
 //!
 //! The packages of the first host come first in the table of hardware threads, those of the second one next. A card is
-//! given by the number of the NUMA node that owns it, counted over the whole machine.
+//! given by the number of the NUMA node that owns it, counted over the whole machine. `corecast probe` under `mpirun` adds
+//! what it has measured as `measured`, see [`NetworkMeasurement`].
 
 mod compose;
+mod measured;
+
+pub use measured::{Interval, MessageTimes, NetworkMeasurement};
 
 use serde::{Deserialize, Serialize};
 
@@ -115,6 +119,9 @@ pub struct Cluster {
     pub hosts: Vec<Host>,
     /// The costs of messages between hosts.
     pub network: Network,
+    /// The measurement that these costs are from; `None` where they were given or assumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<NetworkMeasurement>,
 }
 
 /// Why hosts make no cluster.
@@ -191,6 +198,7 @@ impl Cluster {
             schema: SCHEMA,
             hosts,
             network,
+            measured: None,
         }
     }
 
@@ -226,6 +234,10 @@ impl Cluster {
             return Err(ClusterError::Schema { found: self.schema });
         }
         self.network.check()?;
+        let wrong = self.measured.as_ref().and_then(NetworkMeasurement::wrong);
+        if let Some((what, value)) = wrong {
+            return Err(ClusterError::Cost { what, value });
+        }
         let mut names = std::collections::BTreeSet::new();
         for host in &self.hosts {
             if !names.insert(&host.name) {

@@ -181,3 +181,56 @@ proptest! {
         let _ = synthetic(&text);
     }
 }
+
+#[test]
+fn hosts_whose_cards_are_slower_than_their_network_make_a_machine() {
+    let network = crate::cluster::Network {
+        latency_ns: 100.0,
+        overhead_ns: 50.0,
+        gap_ns: 900.0,
+        byte_ns: 1.0,
+    };
+    let host = crate::synthetic("core:2").unwrap();
+    let hosts = ["a", "b"].map(|name| (name.to_owned(), host.clone(), vec![0]));
+    let file = MachineFile::of_hosts("a b", hosts.into(), network).unwrap();
+    let costs = file.costs();
+    assert_eq!((costs.send(0, 2), costs.receive(0, 2)), (963.0, 0.0));
+}
+
+#[test]
+fn what_was_measured_of_a_network_is_kept_and_checked() {
+    use crate::cluster::{Cluster, Interval, MessageTimes, Network, NetworkMeasurement};
+    let time = Interval {
+        median: 2.0,
+        low: 1.0,
+        high: 3.0,
+    };
+    let measured = NetworkMeasurement {
+        library: "one".into(),
+        created: "2026-11-27T03:00:00Z".into(),
+        pairs: 1,
+        latency_ns: time,
+        send_overhead_ns: time,
+        receive_overhead_ns: time,
+        gap_ns: time,
+        byte_ns: time,
+        empty_ns: time,
+        rendezvous_bytes: Some(65536),
+        sizes: vec![MessageTimes {
+            bytes: 8,
+            one_way: time,
+            in_a_row: time,
+        }],
+    };
+    let host = crate::synthetic("core:2").unwrap();
+    let hosts = ["a", "b"].map(|name| (name.to_owned(), host.clone(), vec![0]));
+    let file = MachineFile::of_hosts("a b", hosts.into(), Network::ASSUMED).unwrap();
+    let mut cluster = Cluster::new(file.cluster().unwrap().hosts.clone(), Network::ASSUMED);
+    cluster.measured = Some(measured);
+    let kept = file.clone().with_cluster(cluster.clone()).unwrap();
+    let read = MachineFile::from_json(&kept.to_json()).unwrap();
+    assert_eq!(read.cluster(), Some(&cluster));
+    cluster.measured.as_mut().unwrap().sizes[0].in_a_row.high = f64::NAN;
+    let refused = file.with_cluster(cluster).unwrap_err().to_string();
+    assert!(refused.contains("in_a_row"), "{refused}");
+}

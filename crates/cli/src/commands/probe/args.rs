@@ -23,7 +23,7 @@ pub(crate) struct ProbeArgs {
     #[arg(long, conflicts_with_all = ["csv", "svg", "basis"])]
     pub(super) coherence: bool,
 
-    /// Longest time to take, in seconds [default: 60; 120 with --deep or --coherence]
+    /// Longest time to take, in seconds [default: 60; 120 with --deep or --coherence, 10 under mpirun]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(super) time_limit: Option<u64>,
 
@@ -77,6 +77,31 @@ impl ProbeArgs {
         let paths = [&self.output, &self.svg];
         let mut paths = paths.into_iter().flatten();
         paths.try_for_each(|path| output::check_writable(path))
+    }
+
+    /// Checks that no option is given which says nothing of a network.
+    ///
+    /// # Errors
+    ///
+    /// There is such an option; the message names it.
+    pub(super) fn check_network(&self, global: &Global) -> Result<()> {
+        let given = [
+            ("--machine", global.machine.is_some()),
+            ("--threads", self.team.threads.is_some()),
+            ("--subset", self.team.subset.is_some()),
+            ("--deep", self.deep),
+            ("--coherence", self.coherence),
+            ("--csv", self.csv),
+            ("--svg", self.svg.is_some()),
+        ];
+        if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+            bail!("{option}: under mpirun the network is measured, leave one of them out");
+        }
+        let dash = self.output.as_deref() == Some("-");
+        output::check_standard_output(&[("--output -", dash), ("--json", global.json)])?;
+        self.output
+            .as_deref()
+            .map_or(Ok(()), output::check_writable)
     }
 
     /// Checks that no option is given which a shown file would ignore.
