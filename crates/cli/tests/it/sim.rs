@@ -59,6 +59,43 @@ fn all_operations_on_machines_of_parts() {
 }
 
 #[test]
+fn machines_of_several_hosts_are_simulated_by_level() {
+    // A call of 20 ns, o, 7 more bytes of G, L, and o.
+    let two = "cluster:2 core:1 L=1000 o=100 g=0 G=1";
+    let found = sim(two, "--size 8 --json").json();
+    assert_eq!(
+        (found["latency"].as_f64(), found["unit"].as_str()),
+        (Some(1227.0), Some("ns"))
+    );
+    assert!(found["t_min"].is_null());
+
+    let text = sim("cluster:3 package:2 core:2", "--pattern levels").text();
+    assert!(text.contains("between hosts: 2 messages"), "{text}");
+    for op in [
+        "barrier",
+        "allreduce",
+        "scatter",
+        "gather",
+        "allgather",
+        "alltoall",
+        "scan",
+    ] {
+        let found = sim(
+            "cluster:2 package:2 core:2",
+            &format!("--op {op} --size 20K --json"),
+        );
+        let latency = found.json()["latency"].as_f64().unwrap();
+        assert!(latency > 2000.0, "{op} in {latency} ns");
+    }
+    // No line is simulated there, of which there could be a picture.
+    let refusal = sim(two, "--svg -").refusal();
+    assert!(
+        refusal.contains("--svg") && refusal.contains("several hosts"),
+        "{refusal}"
+    );
+}
+
+#[test]
 fn the_replay_gives_the_same() {
     let first = sim(
         "parts:tilepro64",

@@ -13,6 +13,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `machine.rs` | hosts, regions, cores, cards, and what they cost |
+//! | `from_file.rs` | the machine of a machine file |
 //! | `world.rs` | the parts at work, messages under way, and events |
 //! | `fabric.rs` | the operations of a rank: [`HostFabric`] |
 //! | `run.rs` | runs a program on all ranks: [`run_hosts`], and a [`Job`](crate::drive::Job): [`predict_hosts`] |
@@ -29,6 +30,7 @@
 //! to another one, at the same time. Where it is written to costs nothing more than the core's time.
 
 mod fabric;
+mod from_file;
 mod machine;
 mod run;
 mod world;

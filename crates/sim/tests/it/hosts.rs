@@ -317,3 +317,33 @@ fn bad_descriptions_are_refused() {
     let stuck = run_hosts(&good, &[0, 7], &HostsOptions::default(), waits).unwrap_err();
     assert!(stuck.to_string().contains("rank 1 for For("), "{stuck}");
 }
+
+#[test]
+fn hosts_of_a_file_are_simulated_if_they_are_equal() {
+    use corecast_model::{MachineFile, cluster::Network, synthetic};
+    let of = |specs: [&str; 2], cards: [u32; 2]| {
+        let host = |at: usize| {
+            (
+                format!("{at}"),
+                synthetic(specs[at]).unwrap(),
+                vec![cards[at]],
+            )
+        };
+        let file = MachineFile::of_hosts("two", vec![host(0), host(1)], Network::ASSUMED).unwrap();
+        ClusterMachine::of_file(&file)
+    };
+    let equal = "package:2 core:2 send=10,20 receive=5,7";
+    let (machine, cores) = of([equal, equal], [1, 1]).unwrap();
+    assert_eq!(cores, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!((machine.parts.near_ns, machine.parts.far_ns), (15.0, 27.0));
+    assert_eq!(machine.cards, [1]);
+    for (specs, cards) in [
+        (["package:2 core:2", "package:2 core:3"], [0, 0]),
+        (["package:2 core:2", "core:4"], [0, 0]),
+        ([equal, equal], [0, 1]),
+    ] {
+        let refused = of(specs, cards).unwrap_err().to_string();
+        assert!(refused.contains("not equal"), "{refused}");
+    }
+    assert!(ClusterMachine::of_file(&synthetic(equal).unwrap()).is_err());
+}

@@ -114,6 +114,26 @@ impl SimArgs {
         Ok((collective, size))
     }
 
+    /// Checks that no option is given which machines of several hosts ignore.
+    ///
+    /// # Errors
+    ///
+    /// There is such an option; the message names it.
+    pub(super) fn check_hosts(&self) -> Result<()> {
+        let given = [
+            ("--jitter", self.jitter > 0.0),
+            ("--skew", self.skew > 0.0),
+            ("--timeline", self.timeline.is_some()),
+            ("--svg", self.svg.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => {
+                bail!("{option}: a machine of several hosts has no such thing, leave it out")
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The settings of the simulated call: warm-up, skew, jitter, and whether it is traced.
     pub(super) fn setting(&self) -> CallSetting {
         CallSetting {

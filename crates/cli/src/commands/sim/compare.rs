@@ -8,7 +8,6 @@ use comfy_table::{CellAlignment, Table, presets};
 use corecast_model::builtin_names;
 use corecast_plan::Pattern;
 use corecast_sim::drive::Collective;
-use corecast_sim::fabric::predict;
 use serde::Serialize;
 
 use super::args::SimArgs;
@@ -78,12 +77,15 @@ fn row(
     size: usize,
 ) -> Result<Row> {
     let place = Place::open(Some(machine), args.threads.as_deref())?;
+    if place.has_hosts() {
+        args.check_hosts()?;
+    }
     let root = team::rank_or_auto(&args.root, place.cores.len())?;
     let mut latency = BTreeMap::new();
     for &pattern in patterns {
         let plans = place.plans(pattern, root)?;
         let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
-        let found = predict(&place.machine, &place.cores, &job, &args.setting())?;
+        let found = place.predict(&job, &args.setting())?;
         latency.insert(pattern.to_string(), found.latency);
     }
     let least = latency.iter().min_by(|a, b| a.1.total_cmp(b.1));

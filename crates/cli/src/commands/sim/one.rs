@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
 use corecast_draw::simulated::trace_svg;
 use corecast_plan::Pattern;
-use corecast_sim::fabric::{CallPrediction, CallSetting, predict};
+use corecast_sim::fabric::{CallPrediction, CallSetting};
 use corecast_sim::symbolic::Bounds;
 use serde::Serialize;
 
@@ -59,6 +59,9 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     ])?;
     let pattern = args.pattern.parse::<Pattern>()?;
     let place = Place::open(global.machine.as_deref(), args.threads.as_deref())?;
+    if place.has_hosts() {
+        args.check_hosts()?;
+    }
     let root = team::rank_or_auto(&args.root, place.cores.len())?;
     let plans = place.plans(pattern, root)?;
     let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
@@ -70,7 +73,7 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     };
     let replay = replay(global, args);
     let again = || format!("again with: {replay}");
-    let found = predict(&place.machine, &place.cores, &job, &setting).with_context(again)?;
+    let found = place.predict(&job, &setting).with_context(again)?;
     // The bounds do not hold with random delays.
     let bounds = match args.jitter + args.skew > 0.0 {
         true => None,
@@ -168,6 +171,33 @@ fn replay(global: &Global, args: &SimArgs) -> String {
     words.join(" ")
 }
 
+/// What passed each level of a machine of several hosts, and the busiest part there.
+fn levels(found: &CallPrediction) -> String {
+    let mut text = String::new();
+    for (level, what, begin) in [
+        (
+            "between hosts",
+            "messages and parts of loans by cards",
+            "card",
+        ),
+        ("between NUMA nodes", "parts of loans by ports", "port"),
+        ("inside of hosts", "parts of loans from memories", "memory"),
+    ] {
+        let own = found
+            .servers
+            .iter()
+            .filter(|server| server.name.starts_with(begin) && !server.name.ends_with(", in"));
+        let served: u64 = own.clone().map(|server| server.served).sum();
+        let busiest = own.map(|server| server.utilisation).fold(0.0, f64::max);
+        let _ = writeln!(
+            text,
+            "{level}: {served} {what}, the busiest {:.1} %",
+            100.0 * busiest
+        );
+    }
+    text
+}
+
 /// The result as text.
 fn text(
     title: &str,
@@ -188,7 +218,11 @@ fn text(
             None => writeln!(text, "by the symbolic model at least {t_min:.1} {unit}"),
         };
     }
-    let _ = writeln!(text, "invalidations {}", found.counts.invalidations);
+    if place.has_hosts() {
+        text.push_str(&levels(found));
+    } else {
+        let _ = writeln!(text, "invalidations {}", found.counts.invalidations);
+    }
     for (name, count) in transfers(found) {
         let _ = writeln!(text, "transfers, {} {count}", name.replace('_', " "));
     }

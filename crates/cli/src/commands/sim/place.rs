@@ -5,8 +5,10 @@ use corecast_collectives::Plans;
 use corecast_machine::CpuList;
 use corecast_model::CostModel;
 use corecast_plan::Pattern;
+use corecast_sim::cluster::{ClusterMachine, predict_hosts};
 use corecast_sim::drive::Job;
-use corecast_sim::fabric::costs;
+use corecast_sim::engine::SimError;
+use corecast_sim::fabric::{CallPrediction, CallSetting, costs, predict};
 use corecast_sim::machine::{SimMachine, known, pairs};
 use corecast_sim::measured::MeasuredMachine;
 use corecast_sim::symbolic::{Bounds, OnParts, record_job};
@@ -28,6 +30,8 @@ pub(super) struct Place {
     costs: Option<CostModel>,
     /// The machine with measured messages; `None` where messages that come alone were not measured.
     measured: Option<MeasuredMachine>,
+    /// The hosts, where the machine has several: these are simulated then, rank r on the r-th of the cores.
+    hosts: Option<(ClusterMachine, Vec<usize>)>,
 }
 
 /// The most ranks whose pairwise costs are measured on a machine of parts, since each pair takes a run.
@@ -75,6 +79,7 @@ impl Place {
             threads,
             costs,
             measured: None,
+            hosts: None,
         })
     }
 
@@ -86,6 +91,14 @@ impl Place {
             placement: crate::team::Placement::Packed,
         };
         let team = Members::new(&source.file, team::members(&args, &source.file)?)?;
+        let hosts = match source.file.cluster() {
+            Some(_) => {
+                let (machine, cores) = ClusterMachine::of_file(&source.file)?;
+                let core = |&thread: &u32| source.file.position(thread).map(|at| cores[at]);
+                Some((machine, team.threads.iter().filter_map(core).collect()))
+            }
+            None => None,
+        };
         let pus = &source.file.machine().pus;
         let place = |thread: &u32| pus.iter().find(|pu| pu.os_index == *thread).map(Into::into);
         let places: Vec<_> = team.threads.iter().filter_map(place).collect();
@@ -104,21 +117,57 @@ impl Place {
         Ok(Self {
             machine,
             measured,
+            hosts,
             cores: (0..team.threads.len()).collect(),
             threads: team.threads,
             costs: Some(team.costs),
         })
     }
 
+    /// Whether the machine has several hosts, of which no line is simulated.
+    pub(super) fn has_hosts(&self) -> bool {
+        self.hosts.is_some()
+    }
+
+    /// Runs a job. On a machine of several hosts there is no cache to warm up, and nothing is late.
+    ///
+    /// # Errors
+    ///
+    /// The machine cannot run it.
+    pub(super) fn predict(
+        &self,
+        job: &Job,
+        setting: &CallSetting,
+    ) -> Result<CallPrediction, SimError> {
+        let Some((machine, cores)) = &self.hosts else {
+            return predict(&self.machine, &self.cores, job, setting);
+        };
+        let mut found = predict_hosts(machine, cores, job)?;
+        let latency = found.results.iter().copied().fold(0.0, f64::max);
+        // Shares are of the time of the last event, after which ranks go on without others.
+        let span = found.end.max(0.001);
+        for server in &mut found.servers {
+            server.utilisation *= span / latency.max(span);
+        }
+        Ok(CallPrediction {
+            latency,
+            begins: vec![0.0; cores.len()],
+            ends: found.results,
+            counts: Default::default(),
+            servers: found.servers,
+            trace: Default::default(),
+        })
+    }
+
     /// Bounds of a repeated call whose ranks begin at the same time. There are none (`None`) for teams for which they
-    /// take too long, for machines that spread lines over all homes, since a call's lines then have other homes than
+    /// take too long, for machines of several hosts and those that spread lines over all homes, since a call's lines then have other homes than
     /// measured ones, and for calls that the symbolic model cannot record.
     ///
     /// # Errors
     ///
     /// Messages cannot be run on the machine.
     pub(super) fn bounds(&self, job: &Job) -> Result<Option<Bounds>> {
-        if self.cores.len() > BOUNDED_RANKS_MAX || self.machine.hashed {
+        if self.cores.len() > BOUNDED_RANKS_MAX || self.machine.hashed || self.has_hosts() {
             return Ok(None);
         }
         let Ok(graph) = record_job(job) else {
