@@ -79,7 +79,6 @@ functions! {
     comm_call_errhandler: c"PMPI_Comm_call_errhandler"(Handle, c_int);
     comm_split: c"PMPI_Comm_split"(Handle, c_int, c_int, *mut Handle);
     isend: c"PMPI_Isend"(Send, c_int, Handle, c_int, c_int, Handle, *mut Handle);
-    recv: c"PMPI_Recv"(Receive, c_int, Handle, c_int, c_int, Handle, *mut c_void);
     get_count: c"PMPI_Get_count"(*mut c_void, Handle, *mut c_int);
     irecv: c"PMPI_Irecv"(Receive, c_int, Handle, c_int, c_int, Handle, *mut Handle);
     test: c"PMPI_Test"(*mut Handle, *mut c_int, *mut c_void);

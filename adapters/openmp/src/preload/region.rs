@@ -35,7 +35,6 @@ pub(crate) struct Region {
     spans: [Cell<Span>; 2],
     runtime: Cell<&'static Runtime>,
     /// The teams that it has taken; boxed, as its threads point to one.
-    #[expect(clippy::vec_box, reason = "they stay where they are")]
     held: Mutex<Vec<Box<CachedTeam>>>,
     /// The arrival times of its threads, where waits are recorded.
     times: Mutex<Option<Arc<Times>>>,
