@@ -152,7 +152,7 @@ pub(crate) static TABLE: &[Command] = &[
     command("type", 2, ONE, Read(keys::kind), "generic", "Tell the type of a value"),
     command("unlink", -2, ALL, write(keys::del), "generic", "Remove keys"),
     command("unwatch", 1, NONE, Session, "transactions", "Forget the watched keys"),
-    command("watch", -2, ALL, Session, "transactions", "Call the transaction off if these keys change"),
+    command("watch", -2, ALL, Session, "transactions", "Cancel the transaction if these keys change"),
 ];
 
 /// The command of this name, whatever its case.

@@ -89,7 +89,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// No array: the answer to a transaction that was given up.
+    /// No array: the answer to a transaction that a watched key has cancelled.
     pub(crate) fn null_array(&mut self) {
         let text: &[u8] = if self.resp3 { b"_\r\n" } else { b"*-1\r\n" };
         self.bytes.extend_from_slice(text);
