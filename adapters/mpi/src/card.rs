@@ -6,6 +6,7 @@
 
 use crate::between::Between;
 use bytemuck::{Pod, Zeroable};
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// PUs that an affinity mask can name here.
@@ -141,22 +142,12 @@ pub(crate) fn pus(cards: &[Card]) -> Vec<u32> {
 fn cards_pus() -> &'static [[u64; PUS_MAX / 64]] {
     static FOUND: OnceLock<Vec<[u64; PUS_MAX / 64]>> = OnceLock::new();
     FOUND.get_or_init(|| {
-        let read = |path: String| std::fs::read_to_string(path).ok();
-        let cards = std::fs::read_dir("/sys/class/net")
-            .into_iter()
-            .flatten()
-            .flatten();
-        // Loopback and bridges have no device, and a machine without NUMA says −1.
-        let node = |card: std::fs::DirEntry| {
-            let text = read(format!("{}/device/numa_node", card.path().display()))?;
-            text.trim().parse::<u32>().ok()
+        let nodes = corecast::machine::network_card_nodes(Path::new("/")).into_iter();
+        let list = |node| {
+            let path = format!("/sys/devices/system/node/node{node}/cpulist");
+            std::fs::read_to_string(path).ok()
         };
-        let list = |node| read(format!("/sys/devices/system/node/node{node}/cpulist"));
-        cards
-            .filter_map(node)
-            .filter_map(list)
-            .map(|list| mask(&list))
-            .collect()
+        nodes.filter_map(list).map(|list| mask(&list)).collect()
     })
 }
 
