@@ -59,8 +59,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     timeout: u64,
 
-    /// MiB of requests and replies to hold for all clients: above, the client for which most is held is cut off
-    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    /// MiB of requests and replies to hold for all clients of a replica: above, that for which most is held is cut off
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
     max_buffers: usize,
 }
 

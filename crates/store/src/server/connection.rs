@@ -147,6 +147,10 @@ impl Connection {
         let missing = self.parser.missing(held);
         let wanted = missing.clamp(SCRATCH_BYTES, READ_BYTES_MAX);
         let mut input = std::mem::take(&mut self.input);
+        // Of a long word that has half come the rest is believed. Before that memory doubles as it comes.
+        if missing <= held {
+            input.reserve_exact(missing);
+        }
         // What was read before an error is kept.
         let ended = (&self.stream).take(wanted as u64).read_to_end(&mut input);
         let came = input.len() - held;

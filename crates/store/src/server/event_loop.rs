@@ -14,7 +14,7 @@ use super::connection::{Connection, SCRATCH_BYTES, State};
 use super::pipeline::Pipeline;
 use super::session::Session;
 use super::shared::{self, Shared};
-use crate::keyspace::{Read, Response, Write as StoreWrite};
+use crate::keyspace::{Read, Response};
 use crate::store::StoreHandle;
 
 /// How often keys that have expired are removed and clients looked at that may have taken too long.
@@ -135,15 +135,14 @@ impl EventLoop {
             State::Ready => self.ready.push(key),
             State::Ended => self.close(key),
         }
-        let share = self.shared.options.buffers_bytes_max / self.shared.options.replicas;
-        if after > before && self.bytes > share {
-            self.cut_off_largest(share);
+        if after > before {
+            self.cut_off_largest(self.shared.options.buffers_bytes_max);
         }
     }
 
     /// Cuts clients off until no more is held than may be, or for one of them only.
-    fn cut_off_largest(&mut self, share: usize) {
-        while self.bytes > share {
+    fn cut_off_largest(&mut self, bytes_max: usize) {
+        while self.bytes > bytes_max {
             let mut holding = self.connections.iter().filter(|(_, it)| it.bytes() > 0);
             let largest = holding.clone().max_by_key(|(_, it)| it.bytes());
             let Some((key, _)) = largest.filter(|_| holding.nth(1).is_some()) else {
@@ -220,6 +219,7 @@ impl EventLoop {
             self.close(key);
         }
         self.remove_due(now);
+        self.pipeline.store().add();
     }
 
     /// Brings the replica up to date, and removes keys that have expired.
@@ -232,7 +232,7 @@ impl EventLoop {
                 Response::Facts(facts) if facts.due && self.number == 0 => {}
                 _ => return,
             }
-            store.write(StoreWrite::RemoveDue { now });
+            store.remove_due(now);
             if began.elapsed() > REMOVING_MAX {
                 return;
             }

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use mio::net::TcpListener;
 
-use crate::store;
+use crate::store::{self, StoreHandle};
 use event_loop::EventLoop;
 pub use options::ServerOptions;
 use shared::Shared;
@@ -93,6 +93,7 @@ impl Server {
         let mut listener = Some(listener);
         let make = |number| {
             let handle = store.handle(number).map_err(io::Error::other)?;
+            let handle = StoreHandle::new(handle);
             EventLoop::new(number, listener.take(), handle, Arc::clone(&shared))
         };
         let loops = (0..replicas).map(make).collect::<io::Result<Vec<_>>>()?;

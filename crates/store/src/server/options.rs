@@ -24,8 +24,8 @@ pub struct ServerOptions {
     pub clients_max: usize,
     /// Clients that ask for nothing for so long are cut off.
     pub idle_max: Option<Duration>,
-    /// Bytes of requests and replies that are held for all clients together. Above, the client for which most is held is cut
-    /// off, unless it is the only one.
+    /// Bytes of requests and replies that are held for all clients of a replica together. Above, the client for which most is
+    /// held is cut off, unless it is the only one.
     pub buffers_bytes_max: usize,
 }
 
@@ -39,7 +39,7 @@ impl Default for ServerOptions {
             protected: true,
             clients_max: 10_000,
             idle_max: None,
-            buffers_bytes_max: 1 << 30,
+            buffers_bytes_max: 4 << 30,
         }
     }
 }

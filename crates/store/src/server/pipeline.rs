@@ -13,7 +13,7 @@ use crate::arguments::{Args, Span};
 use crate::commands::{self, Command, Kind, texts};
 use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run};
 use crate::resp::{self, Parsed, Parser, Reply};
-use crate::store::{self, StoreHandle};
+use crate::store::StoreHandle;
 
 /// Once replies of so many bytes wait to be written, no further request of their client runs.
 pub(super) const REPLIES_BYTES_SOFT: usize = 1 << 20;
@@ -324,7 +324,7 @@ impl Pipeline {
 fn execute(store: &mut StoreHandle, client: &mut Client<'_>, run: Run<'_>, writes: bool) -> usize {
     let calls = run.calls.len();
     let response = match writes {
-        true => store::write(store, OwnedRun::of(&run)),
+        true => store.run(OwnedRun::of(&run)),
         false => store.read(Read::Run {
             run,
             replies: client.out,

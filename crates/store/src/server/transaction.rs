@@ -10,7 +10,6 @@ use crate::arguments::Args;
 use crate::commands::{Command, Kind};
 use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Watched};
 use crate::resp::Reply;
-use crate::store;
 
 /// `WATCH`: notes the versions of keys.
 pub(super) fn watch(session: &mut Session, args: Args<'_>, around: &mut Surroundings<'_>) {
@@ -83,19 +82,16 @@ pub(super) fn exec(
     let own_commands = all.len() > calls.len();
     // The words of commands on the session are needed once more.
     let kept = own_commands.then(|| (bytes.clone(), spans.clone()));
-    let response = store::write(
-        around.store,
-        OwnedRun {
-            bytes,
-            spans,
-            calls,
-            now: around.now,
-            seed: around.random.u64(..),
-            resp3: session.resp3,
-            watched: watched.collect(),
-            is_transaction: true,
-        },
-    );
+    let response = around.store.run(OwnedRun {
+        bytes,
+        spans,
+        calls,
+        now: around.now,
+        seed: around.random.u64(..),
+        resp3: session.resp3,
+        watched: watched.collect(),
+        is_transaction: true,
+    });
     let (replies, ends) = match response {
         Response::Replies { bytes, ends } => (bytes, ends),
         Response::WatchedChanged => {
