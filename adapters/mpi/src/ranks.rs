@@ -46,6 +46,21 @@ impl Ranks {
         }
     }
 
+    /// Whether they are on several hosts.
+    #[inline]
+    pub(crate) fn is_spread(&self) -> bool {
+        matches!(self, Self::Hosts(_))
+    }
+
+    /// Whether each of them is alone on its host, so that no memory is shared.
+    #[inline]
+    pub(crate) fn is_each_alone(&self) -> bool {
+        match self {
+            Self::Host(_) => false,
+            Self::Hosts(ranks) => ranks.hosts().len() == ranks.hosts().size(),
+        }
+    }
+
     #[inline]
     pub(crate) fn barrier(&mut self) -> Result<(), Fault> {
         match self {

@@ -5,6 +5,7 @@
 use crate::buffers::{slice, slice_mut};
 use crate::call::{Call, Taken, count, run};
 use crate::operators::{Exactness, Operator};
+use crate::process;
 use crate::race::Kind;
 use crate::ranks::{Fault, Ranks};
 use corecast::Combine;
@@ -39,13 +40,16 @@ impl Call<'_> {
         })
     }
 
-    /// Goes on if this call runs on the team. Where the library would give other bits, it always does.
+    /// Goes on if this call runs on the team. Where the library would give other bits, it always does, or never: between hosts
+    /// not if it is a scan, whose ranks wait for each other in a row, or if no two ranks share memory.
     #[inline]
     fn take_reduction(&mut self, kind: Kind, reduction: &Reduction) -> Option<()> {
-        match reduction.is_exact {
-            true => self.take(kind, reduction.bytes),
-            false => Some(()),
+        if reduction.is_exact {
+            return self.take(kind, reduction.bytes);
         }
+        let is_scan = matches!(kind, Kind::Scan | Kind::Exscan);
+        let gains = !(self.ranks.is_each_alone() || self.ranks.is_spread() && is_scan);
+        (gains || !process::races()).then_some(())
     }
 }
 

@@ -203,7 +203,14 @@ fn several_hosts_are_a_team_each_and_messages_between_them() {
         let Some(program) = mpi.compile("mpicc", "everything.c", &[]) else {
             continue;
         };
-        for (ranks, hosts, seed) in [(4, "r / 2", "5"), (5, "r % 2", "6"), (3, "r", "7")] {
+        // All on teams, whatever is faster, and once against the library.
+        let cases = [
+            (4, "r / 2", "5", "0"),
+            (5, "r % 2", "6", "0"),
+            (3, "r", "7", "0"),
+            (4, "r / 2", "8", "1"),
+        ];
+        for (ranks, hosts, seed, race) in cases {
             let script = format!(
                 "r=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; export CORECAST_MPI_HOST=$(({hosts} + 1)); exec \"$@\""
             );
@@ -216,8 +223,7 @@ fn several_hosts_are_a_team_each_and_messages_between_them() {
                 &rounds,
                 "1",
             ];
-            // All on teams, whatever is faster.
-            let mut more = vec![("CORECAST_MPI_RACE", "0")];
+            let mut more = vec![("CORECAST_MPI_RACE", race)];
             let mut trees = "binomial";
             if ranks == 3 {
                 trees = "planned";
