@@ -57,28 +57,36 @@ impl Launcher {
         }
     }
 
-    /// Has the launcher load `libraries` before what it starts.
-    pub(super) fn pass_on(self, command: &mut Command, libraries: &OsStr) {
+    /// Gives the launcher its `arguments`, and has it load `libraries` before all that it starts.
+    pub(super) fn pass_on(self, command: &mut Command, libraries: &OsStr, arguments: &[OsString]) {
+        let mut told = Vec::new();
         match self {
             Self::Export => {
                 let mut value = OsString::from(PRELOAD);
                 value.push("=");
                 value.push(libraries);
-                command.arg("-x").arg(value);
+                told.extend(["-x".into(), value]);
                 let own = |name: &OsString| name.to_string_lossy().starts_with("CORECAST_");
                 for name in env::vars_os().map(|(name, _)| name).filter(own) {
-                    command.arg("-x").arg(name);
+                    told.extend(["-x".into(), name]);
                 }
             }
-            Self::Given => {
-                command.arg("-genv").arg(PRELOAD).arg(libraries);
-            }
+            Self::Given => told.extend(["-genv".into(), PRELOAD.into(), libraries.into()]),
             Self::Unknown => failure::warn(&format!(
                 "cannot tell {:?} what to load before the program, and nothing is intercepted; give it in its own way: \
                  {PRELOAD}={}",
                 command.get_program().display(),
                 libraries.display()
             )),
+        }
+        command.args(&told);
+        for argument in arguments {
+            command.arg(argument);
+            // Another program begins, for which Open MPI forgets what was exported to the one before. A job of which some
+            // ranks have loaded the library would wait for ever.
+            if self == Self::Export && argument == ":" {
+                command.args(&told);
+            }
         }
     }
 }
@@ -113,15 +121,23 @@ mod tests {
     fn each_is_told_in_its_own_way() {
         let told = |launcher: Launcher| {
             let mut command = Command::new("mpirun");
-            launcher.pass_on(&mut command, OsStr::new("a.so:b.so"));
+            let arguments = ["-n", "2", "a", ":", "-n", "1", "b"].map(OsString::from);
+            launcher.pass_on(&mut command, OsStr::new("a.so:b.so"), &arguments);
             let text: Vec<String> = command
                 .get_args()
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect();
             text.join(" ")
         };
-        assert!(told(Launcher::Export).starts_with("-x LD_PRELOAD=a.so:b.so"));
-        assert_eq!(told(Launcher::Given), "-genv LD_PRELOAD a.so:b.so");
-        assert_eq!(told(Launcher::Unknown), "");
+        let text = told(Launcher::Export);
+        assert!(text.starts_with("-x LD_PRELOAD=a.so:b.so"), "{text}");
+        assert!(text.contains("-n 2 a : -x LD_PRELOAD=a.so:b.so"), "{text}");
+        assert!(text.ends_with("-n 1 b"), "{text}");
+        let plain = "-n 2 a : -n 1 b";
+        assert_eq!(
+            told(Launcher::Given),
+            format!("-genv LD_PRELOAD a.so:b.so {plain}")
+        );
+        assert_eq!(told(Launcher::Unknown), plain);
     }
 }

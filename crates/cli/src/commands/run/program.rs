@@ -56,17 +56,17 @@ pub(super) fn run(
         say(Level::Info, || {
             format!("{DISABLE} is set, and nothing is loaded before the program")
         });
+        command.args(arguments);
     } else {
         let libraries = preloaded()?;
         match Launcher::of(name) {
-            Some(launcher) => launcher.pass_on(&mut command, &libraries),
+            Some(launcher) => launcher.pass_on(&mut command, &libraries, arguments),
             None => {
-                command.env(PRELOAD, &libraries);
+                command.env(PRELOAD, &libraries).args(arguments);
                 say_what_cannot_be_reached(name);
             }
         }
     }
-    command.args(arguments);
     if !explain {
         return Ok(not_started(name, &command.exec()));
     }
