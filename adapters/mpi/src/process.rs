@@ -1,6 +1,6 @@
 //! Layer 2: whether this process is served, its MPI library, and the progress that others may depend on.
 
-use corecast_network::{Handle, Library};
+use corecast_network::{Handle, Library, Status};
 use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,7 @@ pub(crate) fn end() {
     IS_ON.store(false, Ordering::Relaxed);
     let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let (Some(library), Some(mut idle)) = (library(), idle) {
-        let mut status = STATUS;
+        let mut status = Status::default();
         // SAFETY: a request and a communicator that `watch_for_progress` made, which nobody uses any more.
         unsafe {
             (library.functions().cancel)(&mut idle.request);
@@ -54,9 +54,6 @@ pub(crate) fn end() {
         }
     }
 }
-
-/// Long enough for every dialect's status.
-const STATUS: [u64; 8] = [0; 8];
 
 /// Whether this was linked into the program, as it is into `corecast`, and not loaded before it.
 fn is_part_of_the_program() -> bool {
@@ -123,7 +120,7 @@ pub(crate) fn progress() {
         return;
     };
     if let Some(idle) = &mut *idle {
-        let (mut flag, mut status): (c_int, _) = (0, STATUS);
+        let (mut flag, mut status): (c_int, _) = (0, Status::default());
         // SAFETY: a request that never completes, and places for the results. The thread is one that has called a
         // collective, so it may call the library.
         unsafe {

@@ -97,6 +97,8 @@ impl Fabric for Channels {
     type Error = String;
     type Window<'w> = &'w mut [u8];
 
+    corecast_wire::no_shared_lines!();
+
     #[expect(clippy::misnamed_getters, reason = "a rank of the network is a host")]
     fn rank(&self) -> usize {
         self.host
@@ -131,32 +133,8 @@ impl Fabric for Channels {
         Ok(())
     }
 
-    fn publish(&mut self, _: usize, _: &[u8]) -> Result<(), String> {
-        unreachable!("hosts share no lines")
-    }
-
-    fn read(&mut self, _: usize, _: &mut [u8]) -> Result<(), String> {
-        unreachable!("hosts share no lines")
-    }
-
-    fn add(&mut self, _: usize) -> Result<(), String> {
-        unreachable!("hosts share no lines")
-    }
-
-    fn collect(&mut self, _: usize) -> Result<(), String> {
-        unreachable!("hosts share no lines")
-    }
-
-    fn arrive_and_wait(&mut self, _: usize) -> Result<(), String> {
-        unreachable!("hosts share no lines")
-    }
-
     fn message_bytes_max(&self) -> usize {
         64
-    }
-
-    fn publish_bytes_max(&self, _: usize) -> usize {
-        0
     }
 
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> String {

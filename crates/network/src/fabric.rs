@@ -1,6 +1,7 @@
 //! The network as a fabric: MPI's point-to-point communication between the ranks that act for their hosts.
 
 use crate::Handle;
+use crate::functions::Status;
 use crate::library::Library;
 use crate::network::Network;
 use corecast_wire::Fabric;
@@ -17,9 +18,6 @@ const PIECE_BYTES: usize = 1 << 30;
 
 /// What was sent and not taken over by the library yet. Beyond it the oldest is waited for.
 const SENDS_MAX: usize = 256;
-
-/// Long enough for every dialect's status.
-type Status = [u64; 8];
 
 /// What a message is, by its tag.
 #[derive(Clone, Copy)]
@@ -162,7 +160,7 @@ impl MpiFabric {
 
     /// Receives as many bytes as `into` has.
     fn take(&mut self, host: usize, tag: Tag, into: &mut [u8]) -> Result<(), NetworkError> {
-        let mut status: Status = [0; 8];
+        let mut status = Status::default();
         let status = status.as_mut_ptr().cast();
         // SAFETY: room for as many bytes as are said, and places for a status and a number.
         let (code, got) = unsafe {
@@ -204,7 +202,7 @@ impl MpiFabric {
     }
 
     fn wait_one(&mut self, mut one: Outgoing) -> Result<(), NetworkError> {
-        let mut status: Status = [0; 8];
+        let mut status = Status::default();
         // SAFETY: a request that this fabric has started and that has not ended, and a place for a status.
         let code = unsafe {
             (self.library.functions().wait)(&mut one.request, status.as_mut_ptr().cast())
@@ -263,12 +261,11 @@ impl Network for MpiFabric {
     }
 }
 
-/// Hosts share no lines, and no plan between them has groups.
-const NO_LINES: &str = "hosts share no lines";
-
 impl Fabric for MpiFabric {
     type Error = NetworkError;
     type Window<'w> = MpiWindow<'w>;
+
+    corecast_wire::no_shared_lines!();
 
     fn rank(&self) -> usize {
         self.host
@@ -294,32 +291,8 @@ impl Fabric for MpiFabric {
         self.take(peer, Tag::Message, payload)
     }
 
-    fn publish(&mut self, _line: usize, _payload: &[u8]) -> Result<(), NetworkError> {
-        unreachable!("{NO_LINES}")
-    }
-
-    fn read(&mut self, _line: usize, _payload: &mut [u8]) -> Result<(), NetworkError> {
-        unreachable!("{NO_LINES}")
-    }
-
-    fn add(&mut self, _line: usize) -> Result<(), NetworkError> {
-        unreachable!("{NO_LINES}")
-    }
-
-    fn collect(&mut self, _line: usize) -> Result<(), NetworkError> {
-        unreachable!("{NO_LINES}")
-    }
-
-    fn arrive_and_wait(&mut self, _line: usize) -> Result<(), NetworkError> {
-        unreachable!("{NO_LINES}")
-    }
-
     fn message_bytes_max(&self) -> usize {
         MESSAGE_BYTES
-    }
-
-    fn publish_bytes_max(&self, _line: usize) -> usize {
-        0
     }
 
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> NetworkError {

@@ -24,6 +24,9 @@ pub type Ints = *const c_int;
 /// Numbers of elements in functions for large counts.
 pub type Counts = *const i64;
 
+/// A place for a status, long enough for every dialect's.
+pub type Status = [u64; 8];
+
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident : $symbol:literal ($($argument:ty),*);)*) => {
         /// Functions of the library. All return MPI's error codes, and have the contracts of the standard.

@@ -1,5 +1,6 @@
 //! Programs that are not linked with MPI, and take part in a job of it when a launcher has started them.
 
+use crate::functions::Status;
 use crate::library::{FindError, Library};
 use crate::loaded::Loaded;
 use std::ffi::{CStr, CString, c_int, c_void};
@@ -95,9 +96,6 @@ pub struct Job {
     size: usize,
 }
 
-/// More than any library's status takes.
-type Status = [u64; 16];
-
 impl Job {
     /// Opens the launcher's library, and initialises it. A process does this once, before it has other threads that call MPI.
     ///
@@ -187,7 +185,7 @@ impl Job {
     pub fn receive(&self, from: usize, data: &mut [u8]) {
         let (count, from) = self.arguments(from, data.len());
         let world = self.library.world();
-        let mut status: Status = [0; 16];
+        let mut status = Status::default();
         let status: *mut c_void = (&raw mut status).cast();
         // SAFETY: room for as many bytes, and for a status; a longer message is an error by which MPI ends the program.
         unsafe {
@@ -210,7 +208,7 @@ impl Job {
     /// If there is no such rank.
     pub fn has_message(&self, from: usize) -> bool {
         let (_, from) = self.arguments(from, 0);
-        let (mut found, mut status): (c_int, Status) = (0, [0; 16]);
+        let (mut found, mut status): (c_int, _) = (0, Status::default());
         let (world, status) = (self.library.world(), (&raw mut status).cast());
         // SAFETY: places for a number and a status.
         unsafe { (self.library.functions().iprobe)(from, 0, world, &mut found, status) };

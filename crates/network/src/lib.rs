@@ -24,7 +24,7 @@ mod network;
 
 pub use dialect::{Dialect, Operation};
 pub use fabric::{MpiFabric, MpiWindow, NetworkError};
-pub use functions::{Counts, Functions, Ints, Receive, Send};
+pub use functions::{Counts, Functions, Ints, Receive, Send, Status};
 pub use job::{Job, JobError, Launched};
 pub use library::{FindError, Library};
 pub use loaded::{Loaded, next_definition};

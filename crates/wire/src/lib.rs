@@ -30,6 +30,7 @@ pub mod hardware_wait;
 mod line;
 #[cfg(not(loom))]
 pub mod microbench;
+mod no_shared_lines;
 pub mod op_history;
 pub mod park;
 pub mod phase_barrier;

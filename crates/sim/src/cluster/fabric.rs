@@ -265,6 +265,8 @@ impl Fabric for HostFabric<'_> {
     type Error = Infallible;
     type Window<'w> = HostWindow<'w>;
 
+    corecast_wire::no_shared_lines!();
+
     fn rank(&self) -> usize {
         self.rank
     }
@@ -310,33 +312,9 @@ impl Fabric for HostFabric<'_> {
         Ok(())
     }
 
-    fn publish(&mut self, _line: usize, _payload: &[u8]) -> Result<(), Infallible> {
-        unreachable!("jobs with shared lines are refused")
-    }
-
-    fn read(&mut self, _line: usize, _payload: &mut [u8]) -> Result<(), Infallible> {
-        unreachable!("jobs with shared lines are refused")
-    }
-
-    fn add(&mut self, _line: usize) -> Result<(), Infallible> {
-        unreachable!("jobs with shared lines are refused")
-    }
-
-    fn collect(&mut self, _line: usize) -> Result<(), Infallible> {
-        unreachable!("jobs with shared lines are refused")
-    }
-
-    fn arrive_and_wait(&mut self, _line: usize) -> Result<(), Infallible> {
-        unreachable!("jobs with shared lines are refused")
-    }
-
     fn message_bytes_max(&self) -> usize {
         let bytes = self.world.borrow().machine.rules.message_bytes;
         (bytes / self.grain).max(1)
-    }
-
-    fn publish_bytes_max(&self, _line: usize) -> usize {
-        0
     }
 
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
