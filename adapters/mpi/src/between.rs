@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use corecast::Pattern;
 use corecast::debug::{Level, say};
 use corecast_cluster::{ClusterOptions, PipelineSegments};
+use std::sync::OnceLock;
 
 /// The variable that names the trees between hosts.
 const TREES: &str = "CORECAST_MPI_TREES";
@@ -30,9 +31,10 @@ pub(crate) struct Between {
 }
 
 impl Between {
-    /// What the environment of this process says.
+    /// What the environment of this process says. It is read once, so what is ignored in it is told once.
     pub(crate) fn here() -> Self {
-        Self::of(|name| std::env::var(name).ok())
+        static HERE: OnceLock<Between> = OnceLock::new();
+        *HERE.get_or_init(|| Self::of(|name| std::env::var(name).ok()))
     }
 
     fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
@@ -92,7 +94,7 @@ impl Between {
     }
 }
 
-/// PipelineSegments by their words.
+/// Segments by their words.
 fn segments(text: &str) -> Option<PipelineSegments> {
     if text == "whole" {
         return Some(PipelineSegments::Whole);

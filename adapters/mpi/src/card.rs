@@ -6,6 +6,7 @@
 
 use crate::between::Between;
 use bytemuck::{Pod, Zeroable};
+use corecast::machine::CpuList;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -45,15 +46,12 @@ const HOST: &str = "CORECAST_MPI_HOST";
 impl Card {
     /// That of this process.
     pub(crate) fn of_this_process(willing: bool, multithreaded: bool, next: u64) -> Self {
+        let own = corecast::machine::current_mask().unwrap_or_default();
         let mut pus = [0; PUS_MAX / 64];
-        let set = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-        for pu in (0..PUS_MAX.min(rustix::thread::CpuSet::MAX_CPU)).filter(|&pu| set.is_set(pu)) {
+        for pu in own.iter().map(|pu| pu as usize).filter(|&pu| pu < PUS_MAX) {
             pus[pu / 64] |= 1 << (pu % 64);
         }
-        let near = cards_pus().iter().any(|card| {
-            let mut own = pus.iter().zip(card);
-            own.all(|(pus, card)| pus & !card == 0)
-        });
+        let near = nodes_with_cards().iter().any(|pus| own.is_subset(pus));
         let played = std::env::var(HOST).ok().and_then(|text| text.parse().ok());
         let inode = |name: &str| {
             let found = rustix::fs::stat(format!("/proc/self/ns/{name}"));
@@ -139,29 +137,16 @@ pub(crate) fn pus(cards: &[Card]) -> Vec<u32> {
 }
 
 /// The PUs of each NUMA node that owns a network card.
-fn cards_pus() -> &'static [[u64; PUS_MAX / 64]] {
-    static FOUND: OnceLock<Vec<[u64; PUS_MAX / 64]>> = OnceLock::new();
+fn nodes_with_cards() -> &'static [CpuList] {
+    static FOUND: OnceLock<Vec<CpuList>> = OnceLock::new();
     FOUND.get_or_init(|| {
         let nodes = corecast::machine::network_card_nodes(Path::new("/")).into_iter();
-        let list = |node| {
+        let pus = |node| {
             let path = format!("/sys/devices/system/node/node{node}/cpulist");
-            std::fs::read_to_string(path).ok()
+            std::fs::read_to_string(path).ok()?.trim().parse().ok()
         };
-        nodes.filter_map(list).map(|list| mask(&list)).collect()
+        nodes.filter_map(pus).collect()
     })
-}
-
-/// The PUs of a list such as `0-3,8`.
-fn mask(list: &str) -> [u64; PUS_MAX / 64] {
-    let mut mask = [0; PUS_MAX / 64];
-    for range in list.trim().split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else {
-            continue;
-        };
-        (first..=last.min(PUS_MAX - 1)).for_each(|pu| mask[pu / 64] |= 1 << (pu % 64));
-    }
-    mask
 }
 
 /// The kernel's number of its start; zeros if it does not say.
@@ -229,13 +214,6 @@ mod tests {
         assert!(!takes_part(&|other| other.version += 1));
         assert!(!takes_part(&|other| other.flags = 0));
         assert!(takes_part(&|other| other.place[0] += 1));
-    }
-
-    #[test]
-    fn lists_of_pus_are_masks() {
-        let found = mask("0-2,64,70-5000\n");
-        assert_eq!((found[0], found[1] & 0xff), (0b111, 0b1100_0001));
-        assert_eq!(mask(""), [0; PUS_MAX / 64]);
     }
 
     #[test]

@@ -47,18 +47,17 @@ pub(crate) struct Shared {
     pub(crate) membership: Exclusive<Membership>,
     /// It outlives the member; `None` for a rank that is alone on its host.
     team: Option<Team>,
-    /// It outlives the fabric.
-    #[expect(dead_code, reason = "it is freed with the team")]
+    /// Between hosts, if there are several. It outlives the fabric.
     network: Option<Private>,
-    hosts: usize,
-    /// What the trees between them are called.
-    trees: &'static str,
 }
 
-/// A communicator that no program knows of.
+/// A communicator that no program knows of, for messages between hosts.
 struct Private {
     library: &'static Library,
     comm: Handle,
+    hosts: usize,
+    /// What the trees between them are called.
+    trees: &'static str,
 }
 
 impl Drop for Private {
@@ -80,13 +79,10 @@ unsafe impl Sync for Shared {}
 impl Shared {
     /// One line about the plans that run.
     pub(crate) fn line(&self) -> String {
-        let between = match self.hosts {
-            1 => String::new(),
-            hosts => format!(
-                "{hosts} hosts, {} trees between them; on this one ",
-                self.trees
-            ),
-        };
+        let between = self.network.as_ref().map_or(String::new(), |network| {
+            let (hosts, trees) = (network.hosts, network.trees);
+            format!("{hosts} hosts, {trees} trees between them; on this one ")
+        });
         let here = match self.team.as_ref().map(Team::explain) {
             None => "one rank".to_owned(),
             Some(explanation) if explanation.operations.is_empty() => {
@@ -169,11 +165,18 @@ pub(crate) fn agree(
     if let (Some(found), true) = (found, proposals.iter().all(|&other| other == proposal)) {
         return Ok(found);
     }
-    let hosts = hosts(&cards);
-    let team = make(&cards, &hosts, rank);
-    let network = match hosts.len() {
+    let (hosts, between) = (hosts(&cards), cards[0].between());
+    let (count, team) = (hosts.len(), make(&cards, &hosts, rank));
+    let network = match count {
         1 => Ok(None),
-        _ => private(library, comm, rank).map(Some),
+        _ => private(library, comm, rank).map(|comm| {
+            Some(Private {
+                library,
+                comm,
+                hosts: count,
+                trees: between.name(),
+            })
+        }),
     };
     let mut reached = vec![0_u8; size];
     gather(
@@ -187,7 +190,6 @@ pub(crate) fn agree(
         return Err(Refusal::Failed("another one has failed".to_owned()));
     }
     let (team, member) = team.unzip();
-    let count = hosts.len();
     let ranks = match (&network, member) {
         (None, member) => Ranks::Host(member.expect("a host of several ranks has a team")),
         (Some(network), member) => {
@@ -195,7 +197,7 @@ pub(crate) fn agree(
             // those of collectives, which one thread makes at a time.
             let fabric =
                 unsafe { MpiFabric::new(library, network.comm, hosts.host_of(rank), count) };
-            let options = cards[0].between().options();
+            let options = between.options();
             Ranks::Hosts(ClusterMember::new(
                 Arc::new(hosts),
                 rank,
@@ -214,8 +216,6 @@ pub(crate) fn agree(
         }),
         team,
         network,
-        hosts: count,
-        trees: cards[0].between().name(),
     });
     kept().push(Arc::clone(&shared));
     Ok(shared)
@@ -233,15 +233,12 @@ fn hosts(cards: &[Card]) -> Hosts {
 }
 
 /// A communicator of the same members, without the program's attributes.
-fn private(library: &'static Library, comm: Handle, rank: usize) -> Result<Private, Refusal> {
+fn private(library: &Library, comm: Handle, rank: usize) -> Result<Handle, Refusal> {
     let mut made: Handle = 0;
     // SAFETY: a place for a handle. All members call it.
     let code = unsafe { (library.functions().comm_split)(comm, 0, rank as i32, &mut made) };
     match code {
-        0 => Ok(Private {
-            library,
-            comm: library.handle(made),
-        }),
+        0 => Ok(library.handle(made)),
         code => Err(Refusal::Failed(format!(
             "MPI_Comm_split has failed with {code}"
         ))),
