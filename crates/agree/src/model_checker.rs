@@ -1,6 +1,7 @@
 //! A small explicit-state model checker: all states that actions lead to, breadth first, so a counterexample is a shortest one.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::rc::Rc;
 
@@ -24,6 +25,21 @@ pub(crate) struct Explored {
     /// Steps to the state that is farthest away.
     pub(crate) depth: usize,
     pub(crate) broken: Option<Counterexample>,
+}
+
+impl Explored {
+    /// The number of states within these bounds, all of which must keep the invariants.
+    #[track_caller]
+    pub(crate) fn states_of_all(self, bounds: &impl fmt::Debug) -> usize {
+        let Self {
+            states,
+            depth,
+            broken,
+        } = self;
+        println!("{bounds:?}: {states} states, up to {depth} steps");
+        assert!(broken.is_none(), "{bounds:?}: {broken:#?}");
+        states
+    }
 }
 
 /// A shortest way to a state that must not be.

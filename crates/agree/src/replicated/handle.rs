@@ -16,16 +16,32 @@ use std::sync::Arc;
 ///
 /// See [`Replicated`](super::Replicated).
 pub struct Handle<T: Dispatch> {
+    place: Place<T>,
+    slot: ReaderSlot<State<T>>,
+    batch: Batch<T>,
+}
+
+/// Where a handle works, and how it waits there.
+struct Place<T: Dispatch> {
     membership: Arc<Membership<T>>,
     replica: Arc<Replica<T>>,
-    slot: ReaderSlot<State<T>>,
     wait_strategy: WaitStrategy,
-    batch: Batch<T>,
+}
+
+impl<T: Dispatch> Place<T> {
+    #[inline]
+    fn combiner(&self) -> Combiner<'_, T> {
+        Combiner {
+            membership: &self.membership,
+            replica: &self.replica,
+            wait_strategy: &self.wait_strategy,
+        }
+    }
 }
 
 impl<T: Dispatch> fmt::Debug for Handle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Handle(replica {})", self.replica.number)
+        write!(f, "Handle(replica {})", self.place.replica.number)
     }
 }
 
@@ -37,10 +53,12 @@ impl<T: Dispatch> Handle<T> {
         let ((replica, slot), handles) = membership.enter(replica)?;
         let wait_config = membership.wait_config(handles);
         Ok(Self {
-            wait_strategy: replica.wait_strategy(slot.index(), wait_config),
+            place: Place {
+                wait_strategy: replica.wait_strategy(slot.index(), wait_config),
+                membership,
+                replica,
+            },
             batch: Batch::new(),
-            membership,
-            replica,
             slot,
         })
     }
@@ -49,7 +67,7 @@ impl<T: Dispatch> Handle<T> {
 impl<T: Dispatch> Drop for Handle<T> {
     fn drop(&mut self) {
         if !model_failed() {
-            self.membership.leave(self.replica.number);
+            self.place.membership.leave(self.place.replica.number);
         }
     }
 }
@@ -62,7 +80,7 @@ fn poisoned(replica: usize) -> ! {
 impl<T: Dispatch + Sync> Handle<T> {
     /// The number of the handle's replica.
     pub fn replica(&self) -> usize {
-        self.replica.number
+        self.place.replica.number
     }
 
     /// Runs an operation that changes nothing on the handle's replica, after all writes that were answered, anywhere,
@@ -84,7 +102,7 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// As [`read`](Self::read), but it may miss the last `writes` writes of the order. With `u64::MAX` it never applies
     /// anything.
     pub fn read_within(&mut self, writes: u64, operation: T::Read<'_>) -> T::Response {
-        let least = self.membership.log.end().saturating_sub(writes);
+        let least = self.place.membership.log.end().saturating_sub(writes);
         let is_recent = |state: &State<T>| state.applied >= least || state.has_all();
         self.with_state(is_recent, |state| state.data.read(operation))
     }
@@ -96,7 +114,10 @@ impl<T: Dispatch + Sync> Handle<T> {
     ///
     /// As [`read`](Self::read).
     pub fn snapshot(&mut self) -> (u64, T::Snapshot) {
-        let (membership, replica) = (Arc::clone(&self.membership), Arc::clone(&self.replica));
+        let (membership, replica) = (
+            Arc::clone(&self.place.membership),
+            Arc::clone(&self.place.replica),
+        );
         membership.be_patient(&replica);
         let taken = self.with_state(State::has_all, |state| {
             (state.applied, state.data.snapshot())
@@ -113,13 +134,13 @@ impl<T: Dispatch + Sync> Handle<T> {
         body: impl FnOnce(&State<T>) -> R,
     ) -> R {
         {
-            let _rings = self.replica.rings();
+            let _rings = self.place.replica.rings();
             match self.slot.try_read() {
                 Ok(state) if is_enough(&state) || mutated!(ReadsAtOnce) => {
                     return body(&state);
                 }
                 Ok(_) | Err(Refused::Busy) => {}
-                Err(Refused::Poisoned) => poisoned(self.replica.number),
+                Err(Refused::Poisoned) => poisoned(self.place.replica.number),
             }
         }
         self.with_state_behind(is_enough, body)
@@ -133,18 +154,13 @@ impl<T: Dispatch + Sync> Handle<T> {
         body: impl FnOnce(&State<T>) -> R,
     ) -> R {
         loop {
-            let Self {
-                membership,
+            let Self { place, slot, batch } = self;
+            let combiner = place.combiner();
+            let Combiner {
                 replica,
                 wait_strategy,
-                batch,
-                slot,
-            } = self;
-            let combiner = Combiner {
-                membership,
-                replica,
-                wait_strategy,
-            };
+                ..
+            } = combiner;
             let rings = replica.rings();
             if let Some(mut state) = lock(slot, replica, wait_strategy) {
                 let grown = combiner.combine(&mut state, batch, None).1;
@@ -199,14 +215,6 @@ impl<T: Dispatch + Sync> Handle<T> {
         }
     }
 
-    fn combiner(&self) -> Combiner<'_, T> {
-        Combiner {
-            membership: &self.membership,
-            replica: &self.replica,
-            wait_strategy: &self.wait_strategy,
-        }
-    }
-
     #[inline]
     fn submit(&mut self, ask: Ask<T::Write>) -> Answer<T::Response> {
         let (answer, grown) = match self.combine(ask) {
@@ -214,7 +222,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             Err(ask) => self.ask(ask),
         };
         if grown {
-            self.combiner().look_after();
+            self.place.combiner().look_after();
         }
         answer
     }
@@ -222,18 +230,13 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// Combines, unless somebody else does.
     #[inline]
     fn combine(&mut self, own: Ask<T::Write>) -> Result<Combined<T>, Ask<T::Write>> {
-        let Self {
-            membership,
+        let Self { place, slot, batch } = self;
+        let combiner = place.combiner();
+        let Combiner {
             replica,
             wait_strategy,
-            batch,
-            slot,
-        } = self;
-        let combiner = Combiner {
-            membership,
-            replica,
-            wait_strategy,
-        };
+            ..
+        } = combiner;
         let _rings = replica.rings();
         let Some(mut state) = lock(slot, replica, wait_strategy) else {
             return Err(own);
@@ -245,18 +248,13 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// Asks whoever combines, and becomes the combiner if that one has gone without having seen it.
     #[inline(never)]
     fn ask(&mut self, ask: Ask<T::Write>) -> Combined<T> {
-        let Self {
-            membership,
+        let Self { place, slot, batch } = self;
+        let combiner = place.combiner();
+        let Combiner {
             replica,
             wait_strategy,
-            batch,
-            slot,
-        } = self;
-        let combiner = Combiner {
-            membership,
-            replica,
-            wait_strategy,
-        };
+            ..
+        } = combiner;
         let mailbox = &replica.mailboxes[slot.index()];
         mailbox.ask(ask);
         let mut grown = false;
