@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::recording::Recorder;
 use corecast_collectives::Collective;
+use corecast_wire::LineRef;
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::op_history::OpHistory;
-use corecast_wire::{Fabric, LineRef};
 use std::panic::Location;
 
 /// Counts a member's operations and enters them in its operation history.
@@ -79,11 +79,12 @@ impl OpTracker {
     }
 
     /// Begins an operation on `context`, on `bytes` that are the same number on all ranks if it is given: enters it in the
-    /// history that members which wait for this rank read.
+    /// history that members which wait for this rank read. Then `send` sends what others may wait for already, before this
+    /// rank notes what only its own waits look at.
     ///
     /// # Errors
     ///
-    /// The team's failure, if it has failed; [`Failure::Cancelled`]; [`Failure::Forked`].
+    /// The team's failure, if it has failed; [`Failure::Cancelled`]; [`Failure::Forked`]; those of `send`.
     ///
     /// # Panics
     ///
@@ -94,38 +95,36 @@ impl OpTracker {
         context: &mut OpContext,
         (kind, root, bytes): (Collective, usize, Option<usize>),
         site: &'static Location<'static>,
+        send: impl FnOnce(&mut OpContext) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let fabric = &mut context.fabric;
-        check_root(root, fabric.size());
+        let call = &mut context.fabric.call;
+        check_root(root, context.fabric.link_of.len());
         if forked_since(&self.fork_detector) {
-            let rank = fabric.rank();
-            return Err(Failure::Forked { rank });
+            return Err(Failure::Forked { rank: call.rank });
         }
         self.seq += 1;
         let operation = Operation {
             seq: self.seq as u32,
             kind,
             root: root as u32,
-            in_flight: fabric.call.in_flight.is_some(),
+            in_flight: call.in_flight.is_some(),
         };
-        fabric.call.operation = operation;
-        fabric.call.site = site;
-        fabric.call.bytes = bytes;
-        fabric.call.fingerprint.advance(operation, self.seq);
+        call.fingerprint.advance(operation, self.seq);
         if let Some(notes) = &mut self.notes {
             notes.begin(self.seq, operation, site);
         }
         self.history.enter(operation.entry(), site);
-        if let Some(in_flight) = &mut fabric.call.in_flight {
-            in_flight.enter(fabric.call.rank, operation.entry(), site);
+        if let Some(in_flight) = &mut call.in_flight {
+            in_flight.enter(call.rank, operation.entry(), site);
         }
-        let call = &fabric.call;
-        let stops = call.state.stops(call.rank, operation.seq);
-        // Not by `inspect_err`, which would copy it.
-        if stops.is_err() {
+        if let Err(stopped) = call.state.stops(call.rank, operation.seq) {
+            call.set(operation, site, bytes);
             call.note_failed();
+            return Err(stopped);
         }
-        stops
+        let sent = send(context);
+        context.fabric.call.set(operation, site, bytes);
+        sent
     }
 
     /// The operation that blocks has ended.

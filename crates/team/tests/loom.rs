@@ -30,6 +30,13 @@ fn plans() -> Plans {
     Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap()
 }
 
+/// Plans of two ranks whose barrier is one exchange.
+fn pair() -> Plans {
+    let machine = corecast_model::synthetic("core:2").unwrap();
+    let dissemination = Pattern::Dissemination { radix: 2 };
+    Plans::of_pattern(machine.costs(), dissemination, None).unwrap()
+}
+
 /// A team whose members sleep at once, because models do not spin, and which is as small as teams can be.
 fn options(depth: usize) -> Options {
     Options {

@@ -443,6 +443,16 @@ impl WaitStrategy {
         self.pace.spin(look)
     }
 
+    /// Looks once, and then through the first phase of a wait: `None` when that is over. Whoever waits on then gives
+    /// [`wait_long`](Self::wait_long) a look of its own: the processor would keep one that both shared in memory.
+    #[inline(always)]
+    pub fn briefly<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+        match look() {
+            Some(found) => Some(found),
+            None => self.spin(look),
+        }
+    }
+
     /// Looks for as long as a switch to another thread takes. It is for waits that do not spin, as ranks share
     /// hardware threads, but may end soon, as all ranks that are waited for may be running: yielding would cost a
     /// switch to another thread and one back. It does nothing where the wait spins anyway or sleeps at once.
@@ -452,10 +462,14 @@ impl WaitStrategy {
     }
 
     /// The later phases of a wait that did not end in its first phase.
+    ///
+    /// # Errors
+    ///
+    /// Those of `watch`.
     #[cfg(not(loom))]
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait_long<T, W: Watch>(
+    pub fn wait_long<T, W: Watch>(
         &self,
         word: Option<Monitored<'_>>,
         token: u32,
@@ -488,8 +502,12 @@ impl WaitStrategy {
     }
 
     /// Models neither spin nor yield, and have no time: a wait that is not over sleeps.
+    ///
+    /// # Errors
+    ///
+    /// Those of `watch`.
     #[cfg(loom)]
-    pub(crate) fn wait_long<T, W: Watch>(
+    pub fn wait_long<T, W: Watch>(
         &self,
         _word: Option<Monitored<'_>>,
         token: u32,
@@ -538,7 +556,8 @@ impl WaitStrategy {
 #[cfg(not(loom))]
 #[inline(always)]
 fn poll<T>(ticks: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let start = arch::cycles();
+    // Most waits end before the clock is read.
+    let mut start = None;
     loop {
         for _ in 0..POLLS_PER_LOOK {
             arch::relax();
@@ -546,7 +565,8 @@ fn poll<T>(ticks: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
                 return Some(found);
             }
         }
-        if arch::cycles().wrapping_sub(start) >= ticks {
+        let now = arch::cycles();
+        if now.wrapping_sub(*start.get_or_insert(now)) >= ticks {
             return None;
         }
     }

@@ -70,6 +70,8 @@ pub enum BarrierSchedule {
         /// The fan-out.
         fan_out: Route,
     },
+    /// For [`dissemination`](fn@dissemination) of two ranks: the other one.
+    Pair(usize),
     /// For [`dissemination`](fn@dissemination).
     Rounds(Steps),
     /// For [`groups`](fn@groups).
@@ -129,18 +131,29 @@ impl BarrierSchedule {
         }
     }
 
-    /// Runs the barrier: returns when all ranks have come.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first error of the fabric.
-    ///
-    /// # Cost
-    ///
-    /// That of the function that each variant names.
+    /// What a rank does first: see [`arrive`](super::arrive).
     #[inline(always)]
-    pub fn run<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
+    pub(super) fn arrive<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
+        match *self {
+            Self::Pair(peer) => fabric.notify(peer),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is left: returns when all ranks have come. It costs what the function does that each variant names.
+    #[inline(always)]
+    pub(super) fn complete<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
+        match *self {
+            Self::Pair(peer) => fabric.wait(peer),
+            _ => self.run(fabric),
+        }
+    }
+
+    /// A call of its own, whose code does not slow the exchange of two ranks.
+    #[inline(never)]
+    fn run<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
         match self {
+            Self::Pair(peer) => fabric.wait(*peer),
             Self::Tree { fan_in, fan_out } => tree(fabric, fan_in, fan_out),
             Self::Rounds(steps) => dissemination(fabric, steps),
             Self::Groups(schedule) => groups(fabric, schedule),
@@ -160,6 +173,9 @@ fn trees(fan_in: &corecast_plan::Tree, fan_out: &corecast_plan::Tree) -> Vec<Bar
 }
 
 fn notified(rounds: &Rounds) -> Vec<BarrierSchedule> {
+    if rounds.len() == 2 {
+        return vec![BarrierSchedule::Pair(1), BarrierSchedule::Pair(0)];
+    }
     (0..rounds.len())
         .map(|rank| BarrierSchedule::Rounds(Steps::of(rounds, rank)))
         .collect()

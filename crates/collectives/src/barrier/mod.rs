@@ -32,6 +32,28 @@ use corecast_wire::Fabric;
 /// Returns the first error of the fabric.
 #[inline(always)]
 pub fn start<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
+    arrive(context)?;
+    complete(context)
+}
+
+/// The part of a barrier that comes before everything else that a rank does in it: it tells the other one of two ranks, which
+/// waits for that. Others do all in [`complete`].
+///
+/// # Errors
+///
+/// As [`start`].
+#[inline(always)]
+pub fn arrive<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
+    context.schedule.barrier.arrive(&mut context.fabric)
+}
+
+/// What is left of a barrier after [`arrive`].
+///
+/// # Errors
+///
+/// As [`start`].
+#[inline(always)]
+pub fn complete<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
     record::ran(context.schedule.barrier_algorithm);
-    context.schedule.barrier.run(&mut context.fabric)
+    context.schedule.barrier.complete(&mut context.fabric)
 }

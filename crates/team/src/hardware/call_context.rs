@@ -31,6 +31,19 @@ pub(crate) struct CallContext {
 }
 
 impl CallContext {
+    /// Notes what the rank is in, for its waits.
+    #[inline(always)]
+    pub(crate) fn set(
+        &mut self,
+        operation: Operation,
+        site: &'static Location<'static>,
+        bytes: Option<usize>,
+    ) {
+        self.operation = operation;
+        self.site = site;
+        self.bytes = bytes;
+    }
+
     /// Waits until `look` finds something that `peer` brings about. A failure becomes that of the whole team.
     #[inline(always)]
     pub(super) fn wait<T>(
@@ -43,18 +56,18 @@ impl CallContext {
         self.wait_watched(wait_strategy, token, || self.watch(peer), look)
     }
 
-    /// [`wait`](Self::wait) whose look depends on the line of `word` alone.
+    /// Goes on with a wait that has not ended soon, for the word on whose line alone the look depends.
     #[inline(always)]
-    pub(super) fn wait_at<T>(
+    pub(super) fn wait_long<T>(
         &self,
         wait_strategy: &WaitStrategy,
         word: Monitored<'_>,
         token: u32,
         peer: usize,
-        look: impl FnMut() -> Option<T>,
+        mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, Failure> {
-        let watch = || self.watch(peer);
-        self.wait_watched_at(wait_strategy, Some(word), token, watch, look)
+        let waited = wait_strategy.wait_long(Some(word), token, self.watch(peer), &mut look);
+        self.waited(waited, look)
     }
 
     /// Like [`wait`](Self::wait), with a watch that can also detect a message of the wrong kind.
@@ -80,6 +93,16 @@ impl CallContext {
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, Failure> {
         let waited = wait_strategy.wait_watched_at(word, token, watch, &mut look);
+        self.waited(waited, look)
+    }
+
+    /// What a wait has come to.
+    #[inline(always)]
+    fn waited<T>(
+        &self,
+        waited: Result<T, Failure>,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
         // The awaited event may have come together with the one that ended the wait, so look once more.
         let waited = match mutated!(NoSecondLook) {
             true => waited,

@@ -47,12 +47,12 @@ impl Fabric for Hardware {
             })?;
         }
         let link = &self.links[index];
-        let (fingerprint, count) = (self.call.fingerprint, link.in_count);
-        let look = || Some(link.in_flag.seq()).filter(|&flag| OpFingerprint::reached(count, flag));
-        let word = link.in_flag.monitored();
-        let flag = self
-            .call
-            .wait_at(&self.wait_strategy, word, link.in_token, peer, look)?;
+        let (fingerprint, count, in_flag) = (self.call.fingerprint, link.in_count, &link.in_flag);
+        let look = || Some(in_flag.seq()).filter(|&flag| OpFingerprint::reached(count, flag));
+        let flag = match self.wait_strategy.briefly(look) {
+            Some(flag) => flag,
+            None => self.wait_long(index)?,
+        };
         if fingerprint.agrees(count, flag) {
             return Ok(());
         }
@@ -248,6 +248,18 @@ impl Fabric for Hardware {
 }
 
 impl Hardware {
+    /// Waits for a flag that does not come soon.
+    #[cold]
+    #[inline(never)]
+    fn wait_long(&self, index: usize) -> Result<u64, Failure> {
+        let link = &self.links[index];
+        let look =
+            || Some(link.in_flag.seq()).filter(|&flag| OpFingerprint::reached(link.in_count, flag));
+        let word = link.in_flag.monitored();
+        self.call
+            .wait_long(&self.wait_strategy, word, link.in_token, link.peer, look)
+    }
+
     #[cold]
     #[inline(never)]
     fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {

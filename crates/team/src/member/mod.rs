@@ -281,8 +281,9 @@ impl Member {
         bytes: Option<usize>,
         site: &'static Location<'static>,
     ) -> Result<(), Failure> {
+        let operation = (kind, root, bytes);
         self.tracker
-            .begin(&mut self.context, (kind, root, bytes), site)
+            .begin(&mut self.context, operation, site, |_| Ok(()))
     }
 
     /// Ends what [`begin`](Self::begin) has begun.
@@ -323,18 +324,20 @@ impl Member {
     #[inline]
     #[track_caller]
     pub fn barrier(&mut self) -> Result<(), Failure> {
-        self.begin(Collective::Barrier, 0, None, Location::caller())?;
+        let (operation, site) = ((Collective::Barrier, 0, None), Location::caller());
+        self.tracker
+            .begin(&mut self.context, operation, site, barrier::arrive)?;
         if self.tracker.is_recorded() {
             return self.recorded_barrier();
         }
-        barrier::start(&mut self.context)
+        barrier::complete(&mut self.context)
     }
 
     /// Apart, since what follows a barrier of 35 ns makes it a third longer.
     #[cold]
     #[inline(never)]
     fn recorded_barrier(&mut self) -> Result<(), Failure> {
-        let ended = barrier::start(&mut self.context);
+        let ended = barrier::complete(&mut self.context);
         self.end(&ended);
         ended
     }

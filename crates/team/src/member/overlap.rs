@@ -403,6 +403,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             &mut place.context.borrow_mut(),
             (kind, root, bytes),
             site,
+            |_| Ok(()),
         )?;
         place.ended.set(false);
         place.ticket.set(ticket);

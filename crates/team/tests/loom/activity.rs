@@ -2,7 +2,7 @@
 //! one that could not.
 
 use crate::check::check;
-use crate::{activity, barrier, broadcast, members, options, plans, run};
+use crate::{activity, barrier, broadcast, members, options, pair, plans, run};
 use corecast_team::{Collective, Failure, Loss, Member};
 use corecast_wire::mutant::Mutant;
 use loom::sync::atomic::{AtomicU32, Ordering};
@@ -21,6 +21,22 @@ fn members_that_agree_never_fail() {
     ];
     let plans = plans();
     check("two barriers", Some(2), &faults, move || {
+        let plans = plans.clone();
+        let twice = |member: &mut Member| {
+            for _ in 0..2 {
+                assert_eq!(member.barrier(), Ok(()));
+            }
+        };
+        run(move || members(&plans, options(0)), twice, twice);
+    });
+}
+
+/// The same where each rank tells the other before it notes what it is in.
+#[test]
+fn ranks_that_exchange_never_fail() {
+    let faults = [Mutant::NoSecondLook, Mutant::AskRelaxed, Mutant::NoLastLook];
+    let plans = pair();
+    check("two exchanges", Some(2), &faults, move || {
         let plans = plans.clone();
         let twice = |member: &mut Member| {
             for _ in 0..2 {
