@@ -18,6 +18,9 @@ use crate::cpulist::CpuList;
 /// or a container may put anything behind these names.
 const FILE_BYTES_MAX: u64 = 32 << 20;
 
+/// Longer than all but some lists in files of sysfs, of which none gives more at a time.
+const SYSFS_BYTES: usize = 4096;
+
 /// What was read, by path; `None` for what is not there.
 type Texts = HashMap<String, Option<String>>;
 
@@ -145,17 +148,22 @@ impl Files {
     }
 
     fn fresh(&self, path: &str) -> Option<String> {
-        // Only regular files; to open a FIFO without this flag would wait for a writer.
+        // To open a FIFO without this flag would wait for a writer.
         let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let mut options = OpenOptions::new();
         let file = options.read(true).custom_flags(nonblocking);
-        let file = file.open(self.at(path)).ok()?;
-        if !file.metadata().ok()?.is_file() {
-            return None;
+        let mut file = file.open(self.at(path)).ok()?;
+        let mut bytes = vec![0; SYSFS_BYTES];
+        let read = file.read(&mut bytes).ok()?;
+        bytes.truncate(read);
+        // One read gives all of a file of sysfs, and most of the time to make a team is such reads.
+        if read == SYSFS_BYTES || !path.starts_with("/sys/") {
+            // Only regular files: others may go on for ever.
+            if !file.metadata().ok()?.is_file() {
+                return None;
+            }
+            file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
         }
-        // Most files are shorter than this, and say nothing true of their length: there is nothing to probe for.
-        let mut bytes = Vec::with_capacity(4096);
-        file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         (!text.is_empty()).then(|| text.to_owned())

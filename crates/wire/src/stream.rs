@@ -58,19 +58,24 @@ fn share(root: &str) -> Option<usize> {
     }
     let cpu = rustix::thread::sched_getcpu();
     let caches = format!("{root}/sys/devices/system/cpu/cpu{cpu}/cache");
-    let share = |cache: fs::DirEntry| {
-        let read = |name: &str| fs::read_to_string(cache.path().join(name)).ok();
-        let level: u32 = read("level")?.trim().parse().ok()?;
-        let kibibytes: usize = read("size")?.trim().strip_suffix('K')?.parse().ok()?;
+    let read = |cache: &fs::DirEntry, name: &str| fs::read_to_string(cache.path().join(name)).ok();
+    let level = |cache: &fs::DirEntry| read(cache, "level")?.trim().parse::<u32>().ok();
+    let caches = fs::read_dir(caches).ok()?.filter_map(Result::ok);
+    let mut levels: Vec<_> = caches
+        .filter_map(|cache| Some((level(&cache)?, cache)))
+        .collect();
+    levels.sort_by_key(|&(level, _)| std::cmp::Reverse(level));
+    let share = |cache: &fs::DirEntry| {
+        let size = read(cache, "size")?;
+        let kibibytes: usize = size.trim().strip_suffix('K')?.parse().ok()?;
         // The mask is hexadecimal, with a comma after each 32 bits.
-        let mask = read("shared_cpu_map")?;
+        let mask = read(cache, "shared_cpu_map")?;
         let sharers = mask.trim().chars().filter_map(|digit| digit.to_digit(16));
         let sharers: u32 = sharers.map(u32::count_ones).sum();
-        Some((level, (kibibytes << 10) / sharers.max(1) as usize))
+        Some((kibibytes << 10) / sharers.max(1) as usize)
     };
-    let caches = fs::read_dir(caches).ok()?.filter_map(Result::ok);
-    let last = caches.filter_map(share).max_by_key(|&(level, _)| level)?;
-    Some(last.1).filter(|&share| share > 0)
+    let last = levels.iter().find_map(|(_, cache)| share(cache))?;
+    Some(last).filter(|&share| share > 0)
 }
 
 /// Copies `from` to the beginning of `into`, a part of a result of `all` bytes.
