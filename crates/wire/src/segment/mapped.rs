@@ -59,6 +59,10 @@ impl Segment {
         Self::check_room(segment.bytes)?;
         let (base, bytes) = (segment.base, segment.bytes);
         let requested = node.map(|node| (node, numa::prefer(base, bytes, node)));
+        // One call instead of a fault for each page, where the kernel knows it.
+        if !cfg!(miri) {
+            numa::populate(base, bytes);
+        }
         for page in (0..bytes).step_by(rustix::param::page_size()) {
             // SAFETY: within the mapping, which nobody else knows yet. The write, not a read,
             // makes the kernel give the page its own memory now.
