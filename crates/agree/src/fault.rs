@@ -38,6 +38,10 @@ pub(crate) enum Fault {
     ToldUnchosen,
     /// The driver of 1Paxos: commands that were submitted twice are delivered twice.
     DuplicatesDelivered,
+    /// The driver of 1Paxos: a member does not pass on what comes down a tree.
+    NotPassedOn,
+    /// The driver of 1Paxos: a tree does not leave out the members that are silent.
+    SilentKept,
     /// Two-phase commit: a participant votes before its record is durable.
     VoteUnforced,
     /// Two-phase commit: a participant acknowledges a commit before its record is durable.

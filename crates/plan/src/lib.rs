@@ -31,6 +31,7 @@ pub mod bound;
 pub mod chain;
 pub mod check;
 pub mod compare;
+pub mod consensus;
 pub mod cost;
 pub mod exact;
 mod first;

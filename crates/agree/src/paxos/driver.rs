@@ -14,7 +14,7 @@ mod simulation;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Answer, Configuration, Input, Member, Message, Output, Outputs};
+use super::{Answer, Configuration, Input, Member, Message, Output, Outputs, Routes};
 
 /// A command and who submitted it. Of each origin the log delivers the numbers 0, 1, 2, … in this order and each once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +32,15 @@ pub struct Submission<C> {
 pub enum Packet<C> {
     /// A message of the protocol.
     Protocol(Message<Submission<C>>),
+    /// From the acceptor of member `root`, down its tree: the receiver passes it on to its children, see [`Routes`].
+    Broadcast {
+        /// The member whose acceptor has accepted.
+        root: usize,
+        /// The members that its tree leaves out, a bit each.
+        absent: u64,
+        /// What it tells all.
+        message: Message<Submission<C>>,
+    },
     /// To the leader: please propose.
     Submit(Submission<C>),
     /// From each to all, from time to time.
@@ -154,6 +163,10 @@ pub struct Driver<C> {
     leading_ns: Option<u64>,
     /// A member that has delivered more, from where it has kept entries, and since when there is one.
     ahead: Option<(usize, u64, u64)>,
+    /// The trees of the group; without them an acceptor tells all members itself.
+    routes: Option<Routes>,
+    /// The members of which nothing was heard lately, a bit each: trees leave them out.
+    absent: u64,
 }
 
 impl<C: Clone> Driver<C> {
@@ -178,7 +191,14 @@ impl<C: Clone> Driver<C> {
             resent_ns: now_ns,
             leading_ns: None,
             ahead: None,
+            routes: None,
+            absent: 0,
         }
+    }
+
+    /// What acceptors accept reaches all members over trees from now on. All members must be given the same ones.
+    pub fn set_routes(&mut self, routes: Routes) {
+        self.routes = Some(routes);
     }
 
     /// Submits a command, and returns its number: it is chosen when the event with it is told.
@@ -227,6 +247,21 @@ impl<C: Clone> Driver<C> {
                     self.run(Input::Received { from, message }, io);
                 }
             }
+            Packet::Broadcast {
+                root,
+                absent,
+                message,
+            } => {
+                let (_, mut doer) = self.split(io);
+                doer.pass_on(root, absent, &message);
+                self.run(
+                    Input::Received {
+                        from: root,
+                        message,
+                    },
+                    io,
+                );
+            }
             Packet::Submit(submission) => {
                 let next = self.numbers.get(&submission.origin).copied();
                 if self.member.leads() && submission.number >= next.unwrap_or(0) {
@@ -258,6 +293,7 @@ impl<C: Clone> Driver<C> {
             self.look(io);
             self.heard_ns[self.member.configuration().1.leader] = now_ns;
         }
+        self.absent = self.silent(now_ns);
         self.tell_alive(now_ns, io);
         self.replace_leader(now_ns, io);
         self.replace_acceptor(now_ns, io);
@@ -355,6 +391,8 @@ impl<C: Clone> Driver<C> {
             numbers: &mut self.numbers,
             events: &mut self.events,
             inputs: &mut self.inputs,
+            routes: self.routes.as_mut(),
+            absent: self.absent,
             io,
         };
         (&mut self.member, doer)
@@ -464,6 +502,17 @@ impl<C: Clone> Driver<C> {
         self.run(Input::Reconfigure { acceptor, members }, io);
     }
 
+    /// The members that were not heard of lately, a bit each.
+    fn silent(&self, now_ns: u64) -> u64 {
+        let heard = self.heard_ns.iter().enumerate();
+        let silent = heard.filter(|(member, heard_ns)| {
+            *member != self.me && now_ns - **heard_ns >= self.options.leader_ns
+        });
+        silent.fold(0, |bits, (member, _)| {
+            bits | u64::from(!seeded!(SilentKept)) << member
+        })
+    }
+
     /// Another member than this one and the acceptor that was heard of lately.
     fn candidate(&self, acceptor: usize, now_ns: u64) -> Option<usize> {
         let after = (1..self.size).map(|step| (acceptor + step) % self.size);
@@ -519,6 +568,8 @@ struct Doer<'a, C, I> {
     numbers: &'a mut BTreeMap<u64, u64>,
     events: &'a mut VecDeque<Event<C>>,
     inputs: &'a mut VecDeque<Input<Submission<C>>>,
+    routes: Option<&'a mut Routes>,
+    absent: u64,
     io: &'a mut I,
 }
 
@@ -568,13 +619,36 @@ impl<C: Clone, I: Transport<C> + SharedMemory<C>> Doer<'_, C, I> {
             }
             Some(Answer::Reply(message)) => self.io.send(from, Packet::Protocol(message)),
             Some(Answer::Broadcast(message)) => {
-                for to in (0..self.size).filter(|to| *to != self.me) {
-                    self.io.send(to, Packet::Protocol(message.clone()));
-                }
                 let from = self.me;
+                if self.routes.is_some() {
+                    self.pass_on(from, self.absent, &message);
+                } else {
+                    for to in (0..self.size).filter(|to| *to != from) {
+                        self.io.send(to, Packet::Protocol(message.clone()));
+                    }
+                }
                 self.inputs.push_back(Input::Received { from, message });
             }
             None => {}
+        }
+    }
+
+    /// Sends a broadcast to the children of this member in the tree of `root`.
+    fn pass_on(&mut self, root: usize, absent: u64, message: &Message<Submission<C>>) {
+        let Some(routes) = &mut self.routes else {
+            return;
+        };
+        if seeded!(NotPassedOn) && root != self.me {
+            return;
+        }
+        for &to in routes.children(self.me, root, absent) {
+            let message = message.clone();
+            let packet = Packet::Broadcast {
+                root,
+                absent,
+                message,
+            };
+            self.io.send(to, packet);
         }
     }
 

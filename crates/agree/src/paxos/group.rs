@@ -14,7 +14,7 @@ use corecast_wire::{Segment, SegmentError, WaitConfig, WaitStrategy};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Driver, Event, Full, Options, Snapshot};
+use super::{Driver, Event, Full, Options, Routes, Snapshot};
 use wires::{Shared, Wires, packet_bytes_max};
 
 /// A member of a group of threads that agree on one order of commands: atomic broadcast as a log.
@@ -25,7 +25,7 @@ use wires::{Shared, Wires, packet_bytes_max};
 /// # Cost
 ///
 /// Without failures a command of the leader's takes one message to the acceptor and one from it to each member; one of another
-/// member's takes one more. A message is a line, or two for commands of more than 7 bytes.
+/// member's takes one more. Over [trees](Self::set_routes) the acceptor sends to its children alone, and members pass it on. A message is a line, or two for commands of more than 7 bytes.
 ///
 /// # Examples
 ///
@@ -157,6 +157,11 @@ impl<C: Pod + Send> GroupMember<C> {
     /// Whether this member leads.
     pub fn leads(&self) -> bool {
         self.driver.leads()
+    }
+
+    /// What acceptors accept reaches all members over trees from now on. All members of the group must be given the same ones.
+    pub fn set_routes(&mut self, routes: Routes) {
+        self.driver.set_routes(routes);
     }
 
     /// Submits a command, and returns its number among those of this member; its `origin` is the member's number. It is chosen

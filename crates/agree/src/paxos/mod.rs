@@ -18,6 +18,7 @@
 //! | [`Driver`] | `driver.rs` | what runs a member: time-outs, and commands that are submitted again |
 //! | [`GroupMember`] | `group.rs` | members as threads, joined by queues |
 //! | [`Message`], [`Configuration`] | `message.rs` | what they tell each other |
+//! | [`Routes`] | `routes.rs` | the trees over which what is accepted reaches all members |
 //! | [`Window`] | `window.rs` | the entries that are kept |
 //!
 //! **Invariant 1:** what the acceptor of a configuration accepts with that configuration's ballot is chosen, and nothing else
@@ -35,6 +36,7 @@ mod group;
 mod log;
 mod member;
 mod message;
+mod routes;
 mod window;
 
 #[cfg(test)]
@@ -48,4 +50,5 @@ pub use group::GroupMember;
 pub use log::ConfigurationLog;
 pub use member::{Input, Member, Output, Outputs, first_configuration};
 pub use message::{Configuration, Message, Value};
+pub use routes::Routes;
 pub use window::Window;

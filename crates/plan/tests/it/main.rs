@@ -5,6 +5,7 @@ mod bounds;
 mod certificates;
 mod check;
 mod common;
+mod consensus;
 mod costs;
 mod exact;
 mod grouped;

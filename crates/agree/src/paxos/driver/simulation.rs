@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use fastrand::Rng;
 
 use super::*;
+use crate::paxos::routes::tests::binary;
 use crate::paxos::{Acceptor, ConfigurationLog};
 
 /// Faults happen until then.
@@ -125,6 +126,10 @@ struct Seen {
     restarts: u32,
     snapshots: u32,
     configurations: u64,
+    /// When each index was first delivered by anybody.
+    first_ns: BTreeMap<u64, u64>,
+    /// When members delivered what another one had delivered before, and how long before.
+    lags: Vec<(u64, u64)>,
 }
 
 impl Io {
@@ -154,7 +159,7 @@ impl Io {
 
 impl Transport<Command> for Io {
     fn send(&mut self, to: usize, packet: Packet<Command>) {
-        if let Packet::Protocol(message) = &packet {
+        if let Packet::Protocol(message) | Packet::Broadcast { message, .. } = &packet {
             self.note_floor(message);
         }
         if self.chance(self.weather.lost) {
@@ -205,12 +210,18 @@ struct Simulation {
     seen: Seen,
     options: Options,
     starts: u64,
+    /// Whether what is accepted goes over trees.
+    over_trees: bool,
 }
 
 impl Simulation {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, over_trees: bool) -> Self {
         let mut random = Rng::with_seed(seed);
         let weather = Weather::new(&mut random);
+        Self::within(weather, random, over_trees)
+    }
+
+    fn within(weather: Weather, random: Rng, over_trees: bool) -> Self {
         let io = Io {
             me: 0,
             now_ns: 0,
@@ -233,6 +244,7 @@ impl Simulation {
             seen: Seen::default(),
             options,
             starts: 0,
+            over_trees,
         };
         for me in 0..weather.size {
             let machine = simulation.machine(me);
@@ -246,8 +258,12 @@ impl Simulation {
     fn machine(&mut self, me: usize) -> Machine {
         self.starts += 1;
         let (size, now_ns) = (self.io.weather.size, self.io.now_ns);
+        let mut driver = Driver::new(me, size, self.starts, self.options, now_ns);
+        if self.over_trees {
+            driver.set_routes(binary(size));
+        }
         Machine {
-            driver: Driver::new(me, size, self.starts, self.options, now_ns),
+            driver,
             paused_until_ns: 0,
             is_dead: false,
             is_empty_below: 0,
@@ -258,11 +274,18 @@ impl Simulation {
 
     /// Runs to the end, or to what must not be.
     fn run(&mut self) -> Result<(), String> {
+        self.run_until(END_NS)?;
+        self.seen.configurations = self.io.log.last().0;
+        self.end()
+    }
+
+    fn run_until(&mut self, end_ns: u64) -> Result<(), String> {
         while let Some(Reverse(queued)) = self.io.queue.pop() {
-            let (time_ns, happening) = (queued.time_ns, queued.happening);
-            if time_ns > END_NS {
+            if queued.time_ns > end_ns {
+                self.io.queue.push(Reverse(queued));
                 break;
             }
+            let (time_ns, happening) = (queued.time_ns, queued.happening);
             self.io.now_ns = time_ns;
             let (Happening::Packet(me, ..) | Happening::Tick(me) | Happening::Restart(me)) =
                 happening;
@@ -293,8 +316,7 @@ impl Simulation {
             }
             self.events(me)?;
         }
-        self.seen.configurations = self.io.log.last().0;
-        self.end()
+        Ok(())
     }
 
     fn tick(&mut self, me: usize) -> Result<(), String> {
@@ -371,6 +393,9 @@ impl Simulation {
             ));
         }
         machine.delivered.push((index, submission));
+        let now_ns = self.io.now_ns;
+        let first_ns = *self.seen.first_ns.entry(index).or_insert(now_ns);
+        self.seen.lags.push((now_ns, now_ns - first_ns));
         let chosen = *self.seen.chosen.entry(index).or_insert(name);
         if chosen != name {
             return Err(format!(

@@ -1,4 +1,5 @@
 use super::*;
+use crate::paxos::routes::tests::binary;
 use std::collections::BTreeMap;
 
 /// Long enough for a machine on which much else runs.
@@ -15,6 +16,15 @@ const PATIENT: Options = Options {
 /// stops halfway.
 fn run(size: usize, commands: u64, leaves: Option<usize>) -> Vec<Vec<(u64, u64)>> {
     let members = GroupMember::<u64>::group(size, PATIENT, WaitConfig::OVERSUBSCRIBED).unwrap();
+    agree(members, commands, leaves)
+}
+
+fn agree(
+    members: Vec<GroupMember<u64>>,
+    commands: u64,
+    leaves: Option<usize>,
+) -> Vec<Vec<(u64, u64)>> {
+    let size = members.len();
     let finished = std::sync::Barrier::new(size - usize::from(leaves.is_some()));
     std::thread::scope(|scope| {
         let threads = members.into_iter().map(|mut member| {
@@ -90,5 +100,23 @@ fn the_others_go_on_when_a_member_leaves() {
         assert_eq!(others[0][..both], others[1][..both]);
         let both = both.min(left.len());
         assert_eq!(left[..both], others[0][..both]);
+    }
+}
+
+/// Member 2 has 4 below it in the tree of the acceptor, 1.
+#[test]
+fn the_others_go_on_when_a_member_leaves_that_passes_on() {
+    let mut members = GroupMember::<u64>::group(5, PATIENT, WaitConfig::OVERSUBSCRIBED).unwrap();
+    let routes = binary(5);
+    assert_eq!(routes.clone().children(2, 1, 0), [4, 0]);
+    for member in &mut members {
+        member.set_routes(routes.clone());
+    }
+    let orders = agree(members, 30, Some(2));
+    for order in [&orders[0], &orders[1], &orders[3], &orders[4]] {
+        let both = order.len().min(orders[0].len());
+        assert_eq!(order[..both], orders[0][..both]);
+        let others = order.iter().filter(|(origin, _)| *origin != 2);
+        assert_eq!(others.count(), 120);
     }
 }

@@ -23,6 +23,11 @@ const NACK: u32 = 4;
 const LEARNED: u32 = 5;
 const ASK: u32 = 6;
 const NOTHING: u32 = 8;
+const KINDS: u32 = NOTHING - 1;
+/// What was accepted comes down a tree, and whose; with a word before its value if members are left out.
+const ROUTED: u32 = 16;
+const ABSENT: u32 = 32;
+const ROOT_SHIFT: u32 = 8;
 
 /// Words before the command of the longest packet.
 const WORDS_MAX: usize = 5;
@@ -164,6 +169,26 @@ fn encode<C: Pod>(packet: &Packet<C>, bytes: &mut Vec<u8>) -> Option<u32> {
             words(&[*position, *next, *floor]);
             (ALIVE, None)
         }
+        Packet::Broadcast {
+            root,
+            absent,
+            message:
+                Message::Learn {
+                    index,
+                    value,
+                    floor,
+                },
+        } => {
+            words(&[*index, *floor]);
+            let mut tag = LEARN | ROUTED | (*root as u32) << ROOT_SHIFT;
+            if *absent != 0 {
+                words(&[*absent]);
+                tag |= ABSENT;
+            }
+            (tag, Some(value.as_ref()))
+        }
+        // Acceptors tell all members nothing else.
+        Packet::Broadcast { .. } => return None,
         Packet::Protocol(message) => match message {
             Message::Accept {
                 ballot,
@@ -229,7 +254,10 @@ pub(super) fn decode<C: Pod>(tag: u32, mut bytes: &[u8]) -> Option<Packet<C>> {
         0 => submission(bytes).map(Some),
         _ => Some(None),
     };
-    let message = match tag & !NOTHING {
+    if tag & !(KINDS | NOTHING) != 0 && tag & KINDS != LEARN {
+        return None;
+    }
+    let message = match tag & KINDS {
         ACCEPT => {
             let (ballot, index, floor) = (word(bytes)?, word(bytes)?, word(bytes)?);
             Message::Accept {
@@ -241,11 +269,23 @@ pub(super) fn decode<C: Pod>(tag: u32, mut bytes: &[u8]) -> Option<Packet<C>> {
         }
         LEARN => {
             let (index, floor) = (word(bytes)?, word(bytes)?);
-            Message::Learn {
+            let absent = match tag & ABSENT {
+                0 => 0,
+                _ => word(bytes)?,
+            };
+            let message = Message::Learn {
                 index,
                 floor,
                 value: value(bytes)?,
+            };
+            if tag & ROUTED != 0 {
+                return Some(Packet::Broadcast {
+                    root: (tag >> ROOT_SHIFT) as usize,
+                    absent,
+                    message,
+                });
             }
+            message
         }
         SUBMIT => return Some(Packet::Submit(submission(bytes)?)),
         ALIVE => {
@@ -299,11 +339,19 @@ mod tests {
                 value: value.clone(),
                 floor: 3,
             }));
-            packets.push(Packet::Protocol(Message::Learn {
+            let learn = Message::Learn {
                 index: 4,
                 value,
                 floor: 5,
-            }));
+            };
+            for (root, absent) in [(0, 0), (63, 0), (5, 1 << 63)] {
+                packets.push(Packet::Broadcast {
+                    root,
+                    absent,
+                    message: learn.clone(),
+                });
+            }
+            packets.push(Packet::Protocol(learn));
         }
         for packet in packets {
             let mut bytes = Vec::new();

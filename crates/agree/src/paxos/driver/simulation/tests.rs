@@ -9,8 +9,8 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Runs one case, and returns what was seen.
-fn case(seed: u64) -> Result<Seen, String> {
-    let mut simulation = Simulation::new(seed);
+fn case(seed: u64, over_trees: bool) -> Result<Seen, String> {
+    let mut simulation = Simulation::new(seed, over_trees);
     let result = simulation.run();
     let weather = simulation.io.weather;
     result
@@ -21,13 +21,22 @@ fn case(seed: u64) -> Result<Seen, String> {
 /// `CORECAST_TEST_SEEDS` says how many cases are run, and `CORECAST_REPLAY` that it is this one.
 #[test]
 fn members_agree_in_any_weather_and_go_on_when_it_is_quiet() {
+    cases(false);
+}
+
+#[test]
+fn members_agree_over_trees_in_any_weather_and_go_on_when_it_is_quiet() {
+    cases(true);
+}
+
+fn cases(over_trees: bool) {
     let seeds = match number("CORECAST_REPLAY") {
         Some(seed) => seed..seed + 1,
         None => 0..number("CORECAST_TEST_SEEDS").unwrap_or(1000),
     };
     let mut all = Seen::default();
     for seed in seeds.clone() {
-        let seen = case(seed).unwrap_or_else(|error| panic!("{error}"));
+        let seen = case(seed, over_trees).unwrap_or_else(|error| panic!("{error}"));
         all.deaths += seen.deaths;
         all.restarts += seen.restarts;
         all.snapshots += seen.snapshots;
@@ -61,9 +70,64 @@ fn a_broken_rule_is_noticed() {
     ];
     for fault in faults {
         let found = (0..CASES)
-            .find_map(|seed| Some((seed, fault::with(Some(fault), || case(seed)).err()?)));
+            .find_map(|seed| Some((seed, fault::with(Some(fault), || case(seed, false)).err()?)));
         let (seed, error) =
             found.unwrap_or_else(|| panic!("{fault:?} is not noticed in {CASES} cases"));
         println!("{fault:?}: case {seed}: {error}");
     }
+}
+
+/// Of seven members in good weather, whose acceptor is 1, one ends that has two others below it. Returns for each millisecond the
+/// longest time from the first delivery of a command to its last one.
+fn lags_by_ms(fault: Option<Fault>) -> Vec<u64> {
+    let weather = Weather {
+        size: 7,
+        lost: 0,
+        doubled: 0,
+        late: 0,
+        dies: 0,
+        pauses: 0,
+        submits: 800,
+        lag_max: 1000,
+    };
+    let mut simulation = Simulation::within(weather, Rng::with_seed(1), true);
+    fault::with(fault, || {
+        simulation.run_until(ENDS_NS)?;
+        assert_eq!(binary(7).children(2, 1, 0), [4, 5]);
+        simulation.machines[2].is_dead = true;
+        simulation.run()
+    })
+    .unwrap();
+    let mut lags = vec![0; (END_NS / 1_000_000) as usize];
+    for (time_ns, lag_ns) in simulation.seen.lags {
+        let longest = &mut lags[(time_ns / 1_000_000) as usize];
+        *longest = lag_ns.max(*longest);
+    }
+    lags
+}
+
+const ENDS_NS: u64 = 10_000_000;
+
+/// A packet takes at most 20 µs, and three pass one after another; who asks others waits for longer.
+const OVER_TREE_NS: u64 = 100_000;
+
+#[test]
+fn those_below_a_member_that_ends_ask_others_until_the_tree_leaves_it_out() {
+    let is_late = |lag: &u64| *lag > OVER_TREE_NS;
+    let lags = lags_by_ms(None);
+    println!("{lags:?}");
+    assert!(!lags[2..10].iter().any(is_late), "all is well");
+    assert!(lags[10..14].iter().any(is_late), "the member has an end");
+    assert!(!lags[14..].iter().any(is_late), "the tree is repaired");
+
+    let lags = lags_by_ms(Some(Fault::NotPassedOn));
+    assert!(
+        lags[2..10].iter().filter(|it| is_late(it)).count() > 4,
+        "{lags:?}"
+    );
+    let lags = lags_by_ms(Some(Fault::SilentKept));
+    assert!(
+        lags[14..24].iter().filter(|it| is_late(it)).count() > 5,
+        "{lags:?}"
+    );
 }
