@@ -3,6 +3,7 @@
 //! Nothing in the workspace depends on this crate. Its program writes docs/validation.md, and its tests hold the
 //! figures of the papers. It has what only these need: the tables of the papers, and programs that they measured.
 //!
+//! - [`agreement`] runs 1Paxos and a store on it by messages whose costs are known.
 //! - [`sections`] has a file for each section of docs/validation.md.
 //! - [`document`] puts the sections together.
 //! - [`tables`] are the costs of lines that Ramos and Hoefler measured on two machines.
@@ -14,6 +15,7 @@
 //! - [`streams`] are the farm and the map with which Mencagli and others measured home-forwarding.
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod choose;
 pub mod clusters;
 pub mod defaults;

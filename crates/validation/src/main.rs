@@ -11,7 +11,9 @@
 #![forbid(unsafe_code)]
 
 use corecast_validation::document::{Content, Page, Section};
-use corecast_validation::sections::{cla, clusters, farm, here, papers, queueing, smelt, table5};
+use corecast_validation::sections::{
+    agreement, cla, clusters, farm, here, papers, queueing, smelt, table5,
+};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -20,6 +22,10 @@ const SECTIONS: &[Section] = &[
     Section {
         title: "Trees on measured machines",
         make: smelt::section,
+    },
+    Section {
+        title: "Agreement over trees",
+        make: agreement::section,
     },
     Section {
         title: "Cache line aware algorithms",

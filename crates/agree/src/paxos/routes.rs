@@ -43,6 +43,29 @@ const RECENT_MAX: usize = 8;
 /// });
 /// # drop(chain);
 /// ```
+///
+/// Planned trees, which are repaired when members are left out. Member 0 leads at first and 1 accepts, so members are numbered in that
+/// order, the others after them: here the threads that the model would have lead and accept are 0 and 1.
+///
+/// ```
+/// use corecast::plan::{Pattern, consensus::AcceptorTrees};
+/// use corecast_agree::paxos::{GroupMember, Options, Routes};
+/// use corecast_wire::WaitConfig;
+///
+/// let machine = corecast::model::builtin("magnycours-4x12").expect("it is built in");
+/// let threads = vec![0, 12, 24, 36];
+/// let roles = AcceptorTrees::new(&machine.costs().subset(&threads)?, Pattern::Smelt)?.roles(|_| 0.0);
+/// let mut order = vec![threads[roles.leader], threads[roles.acceptor]];
+/// order.extend(threads.iter().filter(|it| !order.contains(it)).copied().collect::<Vec<_>>());
+///
+/// let trees = AcceptorTrees::new(&machine.costs().subset(&order)?, Pattern::Smelt)?;
+/// let routes = Routes::new(4, move |acceptor, absent| trees.children(acceptor, absent));
+/// let mut members = GroupMember::<u64>::group(4, Options::default(), WaitConfig::BALANCED)?;
+/// for member in &mut members {
+///     member.set_routes(routes.clone());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Routes {
     size: usize,

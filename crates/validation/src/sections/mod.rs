@@ -1,5 +1,6 @@
 //! The sections of docs/validation.md, a file for each; tests of the same names hold their figures.
 
+pub mod agreement;
 pub mod cla;
 pub mod clusters;
 pub mod curves;

@@ -1,6 +1,7 @@
 //! Tests that predictions match the figures of the papers, and tests of the symbolic model on their
 //! machines.
 
+mod agreement;
 mod cla;
 mod clusters;
 mod defaults;
