@@ -252,15 +252,12 @@ impl<C: Clone> Driver<C> {
                 absent,
                 message,
             } => {
-                let (_, mut doer) = self.split(io);
-                doer.pass_on(root, absent, &message);
-                self.run(
-                    Input::Received {
-                        from: root,
-                        message,
-                    },
-                    io,
-                );
+                // Nothing else is told to all.
+                if matches!(message, Message::Learn { .. }) {
+                    let (_, mut doer) = self.split(io);
+                    doer.pass_on(root, absent, &message);
+                    self.run(Input::Received { from, message }, io);
+                }
             }
             Packet::Submit(submission) => {
                 let next = self.numbers.get(&submission.origin).copied();
