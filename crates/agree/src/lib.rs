@@ -24,7 +24,7 @@ pub mod paxos;
 mod replicated;
 
 pub use dispatch::{Dispatch, Footprint};
-pub use replicated::{Handle, Options, ReplicaError, Replicated};
+pub use replicated::{Follower, Handle, Options, ReplicaError, Replicated};
 
 /// The example of the readme.
 #[cfg(doctest)]

@@ -13,6 +13,7 @@ use corecast_wire::WaitConfig;
 use corecast_wire::mutant::Mutant;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// All values that were written, in their order. A write answers what came before it.
@@ -172,5 +173,49 @@ fn a_replica_that_lags_finds_what_it_lacks() {
     let mutants = [Mutant::TrimmedEarly];
     check("replicated, lagging", Some(2), &mutants, || {
         blocks_and_one(1 << 16)
+    });
+}
+
+/// A follower takes all writes in their order while the log is trimmed, and at least those that a handle has seen.
+#[test]
+fn a_follower_takes_all_writes() {
+    let mutants = [Mutant::TrimmedEarly];
+    check("replicated, follower", Some(2), &mutants, || {
+        let list = list(1, 1 << 16);
+        let mut follower = list.follow();
+        let mut here = list.handle(0).unwrap();
+        let other = thread::spawn(move || {
+            for value in [0, 2, 4] {
+                here.write_all(vec![value, value + 1]);
+            }
+            here.seen()
+        });
+        let mut taken = Vec::new();
+        let mut take = || {
+            follower.take(|index, value| {
+                assert_eq!(index, taken.len() as u64);
+                taken.push(*value);
+                ControlFlow::Continue(())
+            })
+        };
+        take();
+        let seen = other.join().unwrap();
+        assert_eq!((take(), seen), (6, 6));
+        assert!(taken.into_iter().eq(0..6));
+    });
+}
+
+/// What a handle was answered depends on nothing that comes after what it says it has seen.
+#[test]
+fn a_handle_knows_what_it_has_seen() {
+    check("replicated, seen", Some(3), &[], || {
+        let list = list(1, 1 << 16);
+        let [mut here, mut there] = [0, 0].map(|replica| list.handle(replica).unwrap());
+        let other = thread::spawn(move || (there.write(2).len() as u64, there.seen()));
+        let before = here.write(1).len() as u64;
+        assert!(here.seen() > before);
+        let (before, seen) = other.join().unwrap();
+        assert!(seen > before);
+        assert_eq!((here.read(()).len(), here.seen()), (2, 2));
     });
 }

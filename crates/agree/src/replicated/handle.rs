@@ -19,6 +19,8 @@ pub struct Handle<T: Dispatch> {
     place: Place<T>,
     slot: ReaderSlot<State<T>>,
     batch: Batch<T>,
+    /// See [`Handle::seen`].
+    seen: u64,
 }
 
 /// Where a handle works, and how it waits there.
@@ -59,6 +61,7 @@ impl<T: Dispatch> Handle<T> {
                 replica,
             },
             batch: Batch::new(),
+            seen: 0,
             slot,
         })
     }
@@ -81,6 +84,12 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// The number of the handle's replica.
     pub fn replica(&self) -> usize {
         self.place.replica.number
+    }
+
+    /// How many entries of the order this handle has seen: what it was answered, by reads and writes, depends on no later one.
+    /// They are numbered as [`Follower::take`](super::Follower::take) and [`snapshot`](Self::snapshot) do.
+    pub fn seen(&self) -> u64 {
+        self.seen
     }
 
     /// Runs an operation that changes nothing on the handle's replica, after all writes that were answered, anywhere,
@@ -137,6 +146,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             let _rings = self.place.replica.rings();
             match self.slot.try_read() {
                 Ok(state) if is_enough(&state) || mutated!(ReadsAtOnce) => {
+                    self.seen = self.seen.max(state.applied);
                     return body(&state);
                 }
                 Ok(_) | Err(Refused::Busy) => {}
@@ -154,7 +164,12 @@ impl<T: Dispatch + Sync> Handle<T> {
         body: impl FnOnce(&State<T>) -> R,
     ) -> R {
         loop {
-            let Self { place, slot, batch } = self;
+            let Self {
+                place,
+                slot,
+                batch,
+                seen,
+            } = self;
             let combiner = place.combiner();
             let Combiner {
                 replica,
@@ -164,6 +179,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             let rings = replica.rings();
             if let Some(mut state) = lock(slot, replica, wait_strategy) {
                 let grown = combiner.combine(&mut state, batch, None).1;
+                *seen = (*seen).max(state.applied);
                 let found = body(&state);
                 drop((state, rings));
                 if grown {
@@ -176,7 +192,10 @@ impl<T: Dispatch + Sync> Handle<T> {
             replica.waiting.wait(wait_strategy, is_free);
             let _rings = replica.rings();
             match slot.try_read() {
-                Ok(state) if is_enough(&state) => return body(&state),
+                Ok(state) if is_enough(&state) => {
+                    *seen = (*seen).max(state.applied);
+                    return body(&state);
+                }
                 Ok(_) | Err(Refused::Busy) => {}
                 Err(Refused::Poisoned) => poisoned(replica.number),
             }
@@ -230,7 +249,12 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// Combines, unless somebody else does.
     #[inline]
     fn combine(&mut self, own: Ask<T::Write>) -> Result<Combined<T>, Ask<T::Write>> {
-        let Self { place, slot, batch } = self;
+        let Self {
+            place,
+            slot,
+            batch,
+            seen,
+        } = self;
         let combiner = place.combiner();
         let Combiner {
             replica,
@@ -242,13 +266,19 @@ impl<T: Dispatch + Sync> Handle<T> {
             return Err(own);
         };
         let (answer, grown) = combiner.combine(&mut state, batch, Some(own));
+        *seen = (*seen).max(state.applied);
         Ok((answer.expect("who asks is answered"), grown))
     }
 
     /// Asks whoever combines, and becomes the combiner if that one has gone without having seen it.
     #[inline(never)]
     fn ask(&mut self, ask: Ask<T::Write>) -> Combined<T> {
-        let Self { place, slot, batch } = self;
+        let Self {
+            place,
+            slot,
+            batch,
+            seen,
+        } = self;
         let combiner = place.combiner();
         let Combiner {
             replica,
@@ -263,6 +293,8 @@ impl<T: Dispatch + Sync> Handle<T> {
                 (mailbox.is_answered() || !replica.lock.is_written()).then_some(())
             });
             if let Some(answer) = mailbox.answered() {
+                // Whoever answered has applied no more than what was reserved by now.
+                *seen = (*seen).max(combiner.membership.log.end());
                 return (answer, grown);
             }
             let _rings = replica.rings();

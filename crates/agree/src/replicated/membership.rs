@@ -6,7 +6,7 @@ use crate::Dispatch;
 use corecast_wire::WaitConfig;
 use corecast_wire::fence::fence_kind;
 use corecast_wire::shared_log::{BLOCK, Cursor, SharedLog};
-use corecast_wire::sync::{Mutex, Ordering, mutated};
+use corecast_wire::sync::{AtomicU64, Mutex, Ordering, mutated};
 use std::sync::{Arc, PoisonError};
 
 /// What all replicas share.
@@ -18,8 +18,12 @@ pub(super) struct Membership<T: Dispatch> {
     members: Mutex<Members<T>>,
 }
 
-/// The replicas by their numbers; `None` was removed.
-struct Members<T: Dispatch>(Vec<Option<Member<T>>>);
+struct Members<T: Dispatch> {
+    /// The replicas by their numbers; `None` was removed.
+    replicas: Vec<Option<Member<T>>>,
+    /// How many entries each follower has taken.
+    followers: Vec<Arc<AtomicU64>>,
+}
 
 struct Member<T: Dispatch> {
     replica: Arc<Replica<T>>,
@@ -35,12 +39,12 @@ const PATIENCE: u64 = 64;
 
 impl<T: Dispatch> Members<T> {
     fn attached(&self) -> impl Iterator<Item = &Arc<Replica<T>>> {
-        let replicas = self.0.iter().flatten().map(|member| &member.replica);
+        let replicas = self.replicas.iter().flatten().map(|member| &member.replica);
         replicas.filter(|replica| !replica.is_left_behind())
     }
 
     fn get(&mut self, replica: usize) -> Result<&mut Member<T>, ReplicaError> {
-        let member = self.0.get_mut(replica).and_then(Option::as_mut);
+        let member = self.replicas.get_mut(replica).and_then(Option::as_mut);
         member.ok_or(ReplicaError::NoSuchReplica { replica })
     }
 }
@@ -60,7 +64,10 @@ impl<T: Dispatch> Membership<T> {
             log: Arc::clone(&log),
             options,
             waiting: Waiting::default(),
-            members: Mutex::new(Members(Vec::new())),
+            members: Mutex::new(Members {
+                replicas: Vec::new(),
+                followers: Vec::new(),
+            }),
         };
         let copies: Vec<T> = (1..options.replicas)
             .map(|_| T::install(first.snapshot()))
@@ -83,7 +90,7 @@ impl<T: Dispatch> Membership<T> {
         cursor: Cursor<T::Write>,
         applied: u64,
     ) -> usize {
-        let number = members.0.len();
+        let number = members.replicas.len();
         let state = State {
             data,
             applied,
@@ -97,14 +104,14 @@ impl<T: Dispatch> Membership<T> {
             replica,
             handles: 0,
         };
-        members.0.push(Some(member));
+        members.replicas.push(Some(member));
         number
     }
 
     /// The numbers of the replicas.
     pub(super) fn numbers(&self) -> Vec<usize> {
         self.with(|members| {
-            let replicas = members.0.iter().flatten();
+            let replicas = members.replicas.iter().flatten();
             replicas.map(|member| member.replica.number).collect()
         })
     }
@@ -122,7 +129,7 @@ impl<T: Dispatch> Membership<T> {
             let slot = found.lock.slot().ok_or(full)?;
             member.handles += 1;
             let all = members
-                .0
+                .replicas
                 .iter()
                 .flatten()
                 .map(|member| member.handles)
@@ -152,7 +159,7 @@ impl<T: Dispatch> Membership<T> {
             if others == 0 {
                 return Err(ReplicaError::LastReplica { replica });
             }
-            Ok(members.0[replica].take())
+            Ok(members.replicas[replica].take())
         });
         // The structure is dropped without the mutex.
         removed.map(drop)
@@ -179,7 +186,7 @@ impl<T: Dispatch> Membership<T> {
     #[inline(never)]
     fn ring_all(&self) {
         let all: Vec<_> = self.with(|members| {
-            let replicas = members.0.iter().flatten();
+            let replicas = members.replicas.iter().flatten();
             replicas.map(|member| Arc::clone(&member.replica)).collect()
         });
         for replica in all {
@@ -214,12 +221,35 @@ impl<T: Dispatch> Membership<T> {
                 }
                 needed = needed.min(applied);
             }
+            for taken in &members.followers {
+                // Relaxed: as above.
+                needed = needed.min(taken.load(Ordering::Relaxed));
+            }
             if mutated!(TrimmedEarly) {
                 needed = end;
             }
             self.log.trim(needed);
         });
         helped
+    }
+
+    /// A follower of all entries that are not reserved yet: its cursor, the entry that comes next, and where it tells how many
+    /// it has taken.
+    pub(super) fn follow(&self) -> (Cursor<T::Write>, u64, Arc<AtomicU64>) {
+        self.with(|members| {
+            // The log is trimmed under the same mutex.
+            let next = self.log.end();
+            let cursor = self.log.cursor(next);
+            let cursor = cursor.expect("the log is not trimmed past its end");
+            let taken = Arc::new(AtomicU64::new(next));
+            members.followers.push(Arc::clone(&taken));
+            (cursor, next, taken)
+        })
+    }
+
+    /// A follower has gone.
+    pub(super) fn unfollow(&self, taken: &Arc<AtomicU64>) {
+        self.with(|members| members.followers.retain(|it| !Arc::ptr_eq(it, taken)));
     }
 
     /// The log goes on without this replica, which keeps what it needs to answer for what it has appended: entries that it

@@ -11,6 +11,7 @@
 //! | `handle.rs` | what a thread calls |
 //! | `combine.rs` | what the holder of a replica's lock does |
 //! | `replica.rs`, `mailbox.rs` | a replica, and the lines by which its threads reach the one that combines |
+//! | `follower.rs` | what follows the order of writes without being a replica |
 //! | `membership.rs` | which replicas there are; one that lags is helped, or left behind and installed again |
 //!
 //! The lock and the log, with their orderings, are `reader_lock.rs` and `shared_log.rs` of `corecast-wire`.
@@ -37,12 +38,14 @@
 //! different here.
 
 mod combine;
+mod follower;
 mod handle;
 mod mailbox;
 mod membership;
 mod options;
 mod replica;
 
+pub use follower::Follower;
 pub use handle::Handle;
 pub use options::{Options, ReplicaError};
 
@@ -130,6 +133,11 @@ impl<T: Dispatch + Sync> Replicated<T> {
     /// There is no such replica, or it has as many handles as it was made for.
     pub fn handle(&self, replica: usize) -> Result<Handle<T>, ReplicaError> {
         Handle::new(Arc::clone(&self.0), replica)
+    }
+
+    /// What follows the order of writes from here on: no write that begins after this call is missed.
+    pub fn follow(&self) -> Follower<T> {
+        Follower::new(Arc::clone(&self.0))
     }
 
     /// The numbers of the replicas that there are.
