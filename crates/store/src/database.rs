@@ -81,6 +81,23 @@ impl Database {
         self.entries.len()
     }
 
+    /// All entries, those that have expired too, in the order of their places.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Adds an entry at the next place; `false` if its key is there.
+    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8], expires: i64) -> bool {
+        if self.place(hash(key), key).is_some() {
+            return false;
+        }
+        let place = self.insert(key, value.into());
+        if expires != NEVER {
+            self.expire_at(place, expires);
+        }
+        true
+    }
+
     /// Keys with a time at which they expire.
     pub(crate) fn expiring(&self) -> usize {
         self.expiring
@@ -245,8 +262,20 @@ impl Database {
         self.due.peek().is_some_and(|Reverse((at, _))| *at <= now)
     }
 
-    /// Removes up to `keys_max` keys that have expired, and returns how many.
-    pub(crate) fn remove_due(&mut self, now: i64, keys_max: usize) -> usize {
+    /// Removes a key, whether it has expired or not.
+    pub(crate) fn forget(&mut self, key: &[u8]) {
+        if let Some(place) = self.place(hash(key), key) {
+            self.remove_at(place);
+        }
+    }
+
+    /// Removes up to `keys_max` keys that have expired, tells each, and returns how many.
+    pub(crate) fn remove_due(
+        &mut self,
+        now: i64,
+        keys_max: usize,
+        mut tell: impl FnMut(&Entry),
+    ) -> usize {
         let mut removed = 0;
         while removed < keys_max
             && let Some(Reverse((at, hash))) = self.due.peek().copied()
@@ -255,7 +284,7 @@ impl Database {
             self.due.pop();
             let is_it = |place: usize| self.entries[place].expires == at;
             if let Some(place) = self.places.find(hash, is_it) {
-                self.remove_at(place);
+                tell(&self.remove_at(place));
                 removed += 1;
             }
         }

@@ -6,6 +6,8 @@
 //! **Architecture invariant:** replicas that applied the same writes are equal. What a command needs besides the store, the
 //! time and random numbers, comes with it.
 
+use std::sync::OnceLock;
+
 use corecast_agree::{Dispatch, Footprint};
 
 use crate::arguments::{Args, Span};
@@ -91,13 +93,21 @@ pub(crate) struct Watched {
     pub(crate) version: u64,
 }
 
+/// A key that was removed, and its database.
+pub(crate) type Removed = (u8, Box<[u8]>);
+
 /// An operation that changes the store.
 #[derive(Debug)]
 pub(crate) enum Write {
     /// Runs commands as one, unless a watched key has changed.
     Run(Box<OwnedRun>),
-    /// Removes some of the keys that have expired.
-    RemoveDue { now: i64 },
+    /// Removes some of the keys that have expired. Which ones is noted where somebody asks for it.
+    RemoveDue {
+        now: i64,
+        removed: Option<OnceLock<Vec<Removed>>>,
+    },
+    /// Removes keys as an earlier process did, whether they have expired or not.
+    Remove(Vec<Removed>),
     /// Changes nothing: it fills the log, so that entries before it are forgotten.
     Nothing,
 }
@@ -114,6 +124,8 @@ pub(crate) struct OwnedRun {
     pub(crate) watched: Vec<Watched>,
     /// Whether the ends of the replies are wanted.
     pub(crate) is_transaction: bool,
+    /// Whether it was run, if keys are watched: the first replica that applies it says so for all.
+    pub(crate) was_run: OnceLock<bool>,
 }
 
 impl OwnedRun {
@@ -128,6 +140,7 @@ impl OwnedRun {
             resp3: run.resp3,
             watched: Vec::new(),
             is_transaction: false,
+            was_run: OnceLock::new(),
         }
     }
 
@@ -179,6 +192,10 @@ pub(crate) struct Keyspace {
 }
 
 impl Keyspace {
+    pub(crate) fn databases_mut(&mut self) -> &mut Databases {
+        &mut self.databases
+    }
+
     fn run_reads(&self, run: &Run<'_>, replies: &mut Vec<u8>, bytes_soft: usize) -> Response {
         let mut reply = Reply::new(replies, run.resp3, REPLY_BYTES_MAX);
         let mut calls = 0;
@@ -202,8 +219,13 @@ impl Keyspace {
             let database = &self.databases.all()[usize::from(it.database)];
             database.version(&it.key, owned.now) == it.version
         };
-        if !owned.watched.iter().all(unchanged) {
-            return Response::WatchedChanged;
+        if !owned.watched.is_empty() {
+            let runs = owned.watched.iter().all(unchanged);
+            let first = owned.was_run.get_or_init(|| runs);
+            debug_assert_eq!(*first, runs, "replicas are equal");
+            if !runs {
+                return Response::WatchedChanged;
+            }
         }
         let run = owned.run();
         let mut bytes = Vec::with_capacity(8 * owned.calls.len());
@@ -270,10 +292,25 @@ impl Dispatch for Keyspace {
         const DUE_KEYS_MAX: usize = 1000;
         match operation {
             Write::Run(owned) => self.run_writes(owned),
-            Write::RemoveDue { now } => {
-                let mut left = DUE_KEYS_MAX;
-                for database in self.databases.all_mut() {
-                    left -= database.remove_due(*now, left);
+            Write::RemoveDue { now, removed } => {
+                // Each replica removes the same, and the first one tells.
+                let tells = removed.as_ref().filter(|it| it.get().is_none());
+                let (mut left, mut keys) = (DUE_KEYS_MAX, Vec::new());
+                for (number, database) in self.databases.all_mut().iter_mut().enumerate() {
+                    left -= database.remove_due(*now, left, |entry| {
+                        if tells.is_some() {
+                            keys.push((number as u8, entry.key[..].into()));
+                        }
+                    });
+                }
+                if let Some(removed) = tells {
+                    let _ = removed.set(keys);
+                }
+                Response::Nothing
+            }
+            Write::Remove(keys) => {
+                for (database, key) in keys {
+                    self.databases.all_mut()[usize::from(*database)].forget(key);
                 }
                 Response::Nothing
             }
@@ -291,7 +328,9 @@ impl Dispatch for Keyspace {
     fn write_footprint(operation: &Write) -> Footprint {
         match operation {
             Write::Run(owned) if owned.watched.is_empty() => owned.run().footprint(),
-            Write::Run(_) | Write::RemoveDue { .. } | Write::Nothing => Footprint::Everything,
+            Write::Run(_) | Write::RemoveDue { .. } | Write::Remove(_) | Write::Nothing => {
+                Footprint::Everything
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! A key-value store in memory that speaks the Redis protocol.
+//! A key-value store in memory, and in a folder if wanted, that speaks the Redis protocol.
 //!
 //! | module | what it does |
 //! | --- | --- |
@@ -6,6 +6,7 @@
 //! | `commands` | what each command does to the databases |
 //! | `keyspace.rs`, `database.rs`, `places.rs` | one replica: runs of commands are its operations; keys, values, times |
 //! | `store.rs` | the replicas, by `corecast_agree::Replicated` |
+//! | `durability` | the log of what is written, and snapshots |
 //! | `server` | event loops, connections, sessions |
 //! | `arguments.rs`, `number.rs`, `extended.rs`, `glob.rs` | words of a request, numbers, patterns |
 #![forbid(unsafe_code)]
@@ -13,6 +14,7 @@
 mod arguments;
 mod commands;
 mod database;
+mod durability;
 mod extended;
 mod glob;
 mod keyspace;
@@ -23,4 +25,5 @@ mod server;
 mod store;
 
 pub use arguments::Span;
+pub use durability::AppendFsync;
 pub use server::{Server, ServerOptions, Stopper};

@@ -1,5 +1,7 @@
 //! The store with its replicas.
 
+use std::sync::OnceLock;
+
 use corecast_agree::{Handle, Options, Replicated};
 use corecast_wire::shared_log;
 
@@ -8,14 +10,14 @@ use crate::keyspace::{Keyspace, OwnedRun, Read, Response, Write};
 /// Writes by which a replica may lag: they and their values are kept until it has them.
 const LOG_LEN: u64 = 1024;
 
-/// An empty store.
-pub(crate) fn new(replicas: usize) -> Replicated<Keyspace> {
+/// A store with this in it.
+pub(crate) fn new(replicas: usize, first: Keyspace) -> Replicated<Keyspace> {
     let options = Options {
         replicas,
         log_len: LOG_LEN,
         ..Options::default()
     };
-    Replicated::new(options, Keyspace::default())
+    Replicated::new(options, first)
 }
 
 /// One thread's way to a replica.
@@ -27,12 +29,22 @@ pub(crate) struct StoreHandle {
     handle: Handle<Keyspace>,
     /// How often more entries are to be added.
     additions: u32,
+    /// Whether somebody writes down what is removed.
+    is_followed: bool,
 }
 
 impl StoreHandle {
-    pub(crate) fn new(handle: Handle<Keyspace>) -> Self {
-        let additions = 0;
-        Self { handle, additions }
+    pub(crate) fn new(handle: Handle<Keyspace>, is_followed: bool) -> Self {
+        Self {
+            handle,
+            additions: 0,
+            is_followed,
+        }
+    }
+
+    /// How many entries of the order what it was answered depends on.
+    pub(crate) fn seen(&self) -> u64 {
+        self.handle.seen()
     }
 
     pub(crate) fn read(&mut self, operation: Read<'_>) -> Response {
@@ -52,7 +64,8 @@ impl StoreHandle {
     }
 
     pub(crate) fn remove_due(&mut self, now: i64) {
-        self.handle.write(Write::RemoveDue { now });
+        let removed = self.is_followed.then(OnceLock::new);
+        self.handle.write(Write::RemoveDue { now, removed });
     }
 
     /// Has the log forget what was large. To be called now and then.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use corecast_machine::{CpuList, confine_current, discover};
 use corecast_model::words::count;
-use corecast_store::{Server, ServerOptions};
+use corecast_store::{AppendFsync, Server, ServerOptions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ const OWN_FILES: u64 = 32;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 It speaks the Redis protocol, so redis-cli, redis-benchmark and the clients of all languages work with it: see \
-docs/store.md for its commands and limits. What it holds is in memory only. SIGTERM, SIGINT and SIGHUP end it.
+docs/store.md for its commands and limits. What it holds is in memory only, unless --dir names a folder. SIGTERM, SIGINT and SIGHUP end it.
 
 Without a password it serves clients of this machine only, whatever it listens on, unless --no-protected-mode says otherwise.")]
 pub(crate) struct ServeArgs {
@@ -62,6 +62,14 @@ pub(crate) struct ServeArgs {
     /// MiB of requests and replies to hold for all clients of a replica: above, that for which most is held is cut off
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     max_buffers: usize,
+
+    /// Keep what is written in this folder, which is made if it is not there, and begin with what is in it
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// When what was written is made durable: always (before it is answered), everysec, or no (when the kernel likes)
+    #[arg(long, value_name = "WHEN", requires = "dir", default_value = AppendFsync::default().name())]
+    appendfsync: AppendFsync,
 }
 
 /// The output of `--json`, when clients can connect.
@@ -89,9 +97,14 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<ExitCode> {
         clients_max: with_files(args.max_clients),
         idle_max: Some(Duration::from_secs(args.timeout)).filter(|it| !it.is_zero()),
         buffers_bytes_max: args.max_buffers.saturating_mul(1 << 20),
+        dir: args.dir.clone(),
+        append_fsync: args.appendfsync,
     };
     let server = Server::bind(options)
         .with_context(|| format!("--bind {} --port {}", args.bind, args.port))?;
+    for note in server.notes() {
+        failure::warn(note);
+    }
     let address = server.address().to_string();
     match global.json {
         true => output::json(&Serving {

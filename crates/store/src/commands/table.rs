@@ -44,6 +44,11 @@ impl Command {
         words == least || self.arity < 0 && words > least
     }
 
+    /// Whether it may change something.
+    pub(crate) fn writes(&self) -> bool {
+        matches!(self.kind, Kind::Write { .. })
+    }
+
     /// Whether it looks at exactly one key, which is its second word.
     pub(crate) fn has_one_key(&self) -> bool {
         self.keys == ONE
@@ -95,6 +100,8 @@ use Kind::{Read, Session};
 pub(crate) static TABLE: &[Command] = &[
     command("append", 3, ONE, write(strings::append), "string", "Append to a value"),
     command("auth", -2, NONE, Session, "connection", "Give the password"),
+    command("bgrewriteaof", 1, NONE, Session, "server", "Take a snapshot, and shorten the log"),
+    command("bgsave", -1, NONE, Session, "server", "Take a snapshot"),
     command("client", -2, NONE, Session, "connection", "Ask and tell about this connection and others"),
     command("command", -1, NONE, Session, "server", "Ask about commands"),
     command("config", -2, NONE, Session, "server", "Ask for settings, and change some"),
@@ -123,6 +130,7 @@ pub(crate) static TABLE: &[Command] = &[
     command("incrbyfloat", 3, ONE, write(counters::incrbyfloat), "string", "Add to a number with a point"),
     command("info", -1, NONE, Session, "server", "Tell about the server"),
     command("keys", 2, NONE, Read(keys::keys), "generic", "List the keys that match a pattern"),
+    command("lastsave", 1, NONE, Session, "server", "Tell when the last snapshot was taken"),
     command("mget", -2, ALL, Read(strings::mget), "string", "Get several values"),
     command("mset", -3, PAIRS, write(strings::mset), "string", "Set several values"),
     command("msetnx", -3, PAIRS, write(strings::msetnx), "string", "Set several values if none of the keys is there"),
@@ -139,6 +147,7 @@ pub(crate) static TABLE: &[Command] = &[
     command("rename", 3, TWO, write(keys::rename), "generic", "Rename a key"),
     command("renamenx", 3, TWO, write(keys::renamenx), "generic", "Rename a key unless the new one is there"),
     command("reset", 1, NONE, Session, "connection", "Make the connection as new"),
+    command("save", 1, NONE, Session, "server", "Take a snapshot, and wait for it"),
     command("scan", -2, NONE, Read(keys::scan), "generic", "List keys piece by piece"),
     command("select", 2, NONE, Session, "connection", "Choose one of 16 databases"),
     command("set", -3, ONE, swap(strings::set), "string", "Set a value"),

@@ -134,7 +134,7 @@ fn kill(session: &mut Session, args: Args<'_>, around: &Surroundings<'_>, reply:
     }
     let killed = loops.len();
     loops.dedup();
-    loops.iter().for_each(|it| around.shared.wake(*it));
+    loops.iter().for_each(|it| around.shared.tell_killed(*it));
     match old_form {
         true if killed > 0 => reply.ok(),
         true => reply.error("ERR No such client"),

@@ -7,6 +7,7 @@ use super::surroundings::Surroundings;
 use crate::arguments::Args;
 use crate::commands::DATABASES;
 use crate::commands::{subcommands, texts};
+use crate::durability::GROWN_BYTES_MIN;
 use crate::glob;
 use crate::number::integer;
 use crate::resp::{BULK_BYTES_MAX, REQUEST_BYTES_MAX, Reply};
@@ -36,10 +37,21 @@ fn settings(around: &Surroundings<'_>) -> Vec<(&'static str, String)> {
     let options = &shared.options;
     let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
     vec![
-        ("appendonly", yes(false)),
+        ("appendfsync", options.append_fsync.name().to_owned()),
+        ("appendonly", yes(options.dir.is_some())),
+        // Of the last snapshot, as `durability/saver.rs` has it.
+        ("auto-aof-rewrite-min-size", GROWN_BYTES_MIN.to_string()),
+        ("auto-aof-rewrite-percentage", "100".to_owned()),
         ("bind", options.bind.to_string()),
         ("client-query-buffer-limit", REQUEST_BYTES_MAX.to_string()),
         ("databases", DATABASES.to_string()),
+        (
+            "dir",
+            options
+                .dir
+                .as_ref()
+                .map_or_else(String::new, |it| it.display().to_string()),
+        ),
         (
             "maxclients",
             shared.clients_max.load(Ordering::Relaxed).to_string(),

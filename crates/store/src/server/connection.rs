@@ -29,6 +29,8 @@ pub(super) enum State {
     Waits,
     /// There is more to do at once.
     Ready,
+    /// Its replies wait until what they depend on is in the log.
+    Held,
     /// It is to be closed.
     Ended,
 }
@@ -48,6 +50,8 @@ pub(super) struct Connection {
     readable: bool,
     /// No request runs until replies are written.
     full: bool,
+    /// So many entries of the order have to be in the log before the replies go out, and further requests run.
+    depends_on: u64,
     /// When the request began that is not yet whole.
     began: Option<Instant>,
     /// Since when the client has taken nothing of its replies.
@@ -67,6 +71,7 @@ impl Connection {
             sent: 0,
             readable: true,
             full: false,
+            depends_on: 0,
             began: None,
             stalled: None,
             active: now,
@@ -88,6 +93,17 @@ impl Connection {
         self.readable = true;
     }
 
+    /// What a connection does whose replies must not go out yet.
+    fn held(&self, shared: &Shared) -> Option<State> {
+        let journal = &shared.durability.as_ref()?.journal;
+        match () {
+            () if self.depends_on <= journal.released() => None,
+            // What they depend on may be lost, so nobody is told of it.
+            () if journal.failed().is_some() => Some(State::Ended),
+            () => Some(State::Held),
+        }
+    }
+
     /// Reads, runs and writes what can be without waiting, up to a limit, so that others have their turn.
     pub(super) fn advance(
         &mut self,
@@ -96,6 +112,9 @@ impl Connection {
         scratch: &mut [u8],
         now: Instant,
     ) -> State {
+        if let Some(state) = self.held(shared) {
+            return state;
+        }
         if !self.write(now) {
             return State::Ended;
         }
@@ -115,6 +134,9 @@ impl Connection {
                     _ => return State::Ended,
                 },
             }
+        }
+        if let Some(state) = self.held(shared) {
+            return state;
         }
         if !self.write(now) {
             return State::Ended;
@@ -183,6 +205,7 @@ impl Connection {
             out: &mut self.out,
         };
         let taken = pipeline.serve(&mut client, shared, input);
+        self.depends_on = pipeline.depends_on();
         self.parser.shrink();
         self.full = taken.full;
         self.active = now;

@@ -14,6 +14,7 @@ use super::connection::{Connection, SCRATCH_BYTES, State};
 use super::pipeline::Pipeline;
 use super::session::Session;
 use super::shared::{self, Shared};
+use crate::durability::Commit;
 use crate::keyspace::{Read, Response};
 use crate::store::StoreHandle;
 
@@ -40,6 +41,10 @@ pub(super) struct EventLoop {
     connections: Slab<Connection>,
     /// Connections that have something to do without waiting, and those of the next round.
     ready: Vec<usize>,
+    /// Connections whose replies wait for a commit.
+    held: Vec<usize>,
+    /// Another event loop is at a commit, and wakes this one.
+    waits: bool,
     pipeline: Pipeline,
     shared: Arc<Shared>,
     /// Bytes that are held for all connections.
@@ -67,6 +72,8 @@ impl EventLoop {
             listener,
             connections: Slab::new(),
             ready: Vec::new(),
+            held: Vec::new(),
+            waits: false,
             pipeline: Pipeline::new(store),
             shared,
             bytes: 0,
@@ -84,7 +91,8 @@ impl EventLoop {
         let mut scratch = vec![0; SCRATCH_BYTES];
         let mut turn = Vec::new();
         while !self.shared.is_stopped() {
-            let idle = self.ready.is_empty() && !self.accepts;
+            let held = !self.held.is_empty() && !self.waits;
+            let idle = self.ready.is_empty() && !self.accepts && !held;
             let pause = if idle { TICK } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(pause)) {
                 Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
@@ -117,6 +125,7 @@ impl EventLoop {
                 self.ticked = now;
                 self.tick(now);
             }
+            self.commit(&mut scratch, now);
         }
         Ok(())
     }
@@ -133,10 +142,32 @@ impl EventLoop {
         match state {
             State::Waits => {}
             State::Ready => self.ready.push(key),
+            State::Held => self.held.push(key),
             State::Ended => self.close(key),
         }
         if after > before {
             self.cut_off_largest(self.shared.options.buffers_bytes_max);
+        }
+    }
+
+    /// Has written down what this turn has seen, and lets the replies go that depend on it.
+    fn commit(&mut self, scratch: &mut [u8], now: Instant) {
+        let Some(durability) = &self.shared.durability else {
+            return;
+        };
+        let journal = &durability.journal;
+        self.waits = false;
+        if self.pipeline.store().seen() > journal.released() && journal.failed().is_none() {
+            match journal.commit(self.number) {
+                Commit::Waits => self.waits = true,
+                Commit::Done(waiting) => waiting.into_iter().for_each(|it| self.shared.wake(it)),
+            }
+        }
+        let mut held = std::mem::take(&mut self.held);
+        held.sort_unstable();
+        held.dedup();
+        for key in held {
+            self.advance(key, scratch, now);
         }
     }
 
@@ -181,7 +212,10 @@ impl EventLoop {
 
     /// Takes up the connections that were given to this event loop, and drops those that were killed.
     fn enter(&mut self, now: Instant) {
-        for (id, stream) in self.shared.take_accepted(self.number) {
+        let Some(accepted) = self.shared.take_news(self.number) else {
+            return;
+        };
+        for (id, stream) in accepted {
             let mut stream = mio::net::TcpStream::from_std(stream);
             let entry = self.connections.vacant_entry();
             let interest = Interest::READABLE | Interest::WRITABLE;

@@ -5,15 +5,18 @@ use std::fmt::Write;
 use corecast_wire::sync::Ordering;
 
 use super::session::REDIS_VERSION;
+use super::shared::Shared;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
+use crate::durability::Durability;
 use crate::keyspace::{Facts, Read, Response};
 use crate::resp::Reply;
 
-const SECTIONS: [&str; 6] = [
+const SECTIONS: [&str; 7] = [
     "Server",
     "Clients",
     "Memory",
+    "Persistence",
     "Stats",
     "Replication",
     "Keyspace",
@@ -63,6 +66,7 @@ fn section(name: &str, around: &Surroundings<'_>, facts: &Facts) -> String {
             ("maxclients", load(&shared.clients_max)),
         ],
         "Memory" => vec![("used_memory_rss", resident_bytes().to_string())],
+        "Persistence" => persistence(shared),
         "Stats" => vec![
             ("total_connections_received", load(&shared.connections)),
             ("total_commands_processed", load(&shared.commands)),
@@ -80,6 +84,29 @@ fn section(name: &str, around: &Surroundings<'_>, facts: &Facts) -> String {
         let _ = write!(text, "{name}:{value}\r\n");
         text
     })
+}
+
+fn persistence(shared: &Shared) -> Vec<(&'static str, String)> {
+    let flag = |it: bool| u8::from(it).to_string();
+    let status = |it: bool| if it { "ok" } else { "err" }.to_owned();
+    let Some(Durability { journal, saver }) = &shared.durability else {
+        return vec![("loading", flag(false)), ("aof_enabled", flag(false))];
+    };
+    let saves = saver.state();
+    vec![
+        ("loading", flag(false)),
+        ("rdb_bgsave_in_progress", flag(saves.is_saving)),
+        ("rdb_last_save_time", saves.saved_at.to_string()),
+        ("rdb_last_bgsave_status", status(saves.is_ok)),
+        ("aof_enabled", flag(true)),
+        ("aof_rewrite_in_progress", flag(saves.is_saving)),
+        ("aof_last_write_status", status(journal.failed().is_none())),
+        ("aof_base_size", saves.snapshot_bytes.to_string()),
+        (
+            "aof_current_size",
+            (journal.bytes() - saves.log_bytes + saves.snapshot_bytes).to_string(),
+        ),
+    ]
 }
 
 fn keyspace(facts: &Facts) -> String {

@@ -10,6 +10,7 @@
 //! | `session_commands.rs` | the commands on it, but for these: |
 //! | `transaction.rs` | `WATCH` and `EXEC` |
 //! | `client.rs`, `config.rs`, `documents.rs`, `info.rs` | the commands `CLIENT`, `CONFIG`, `COMMAND`, `INFO` |
+//! | `saving.rs` | `SAVE` and its like |
 //! | `shared.rs`, `surroundings.rs` | what all event loops share; what commands see of it |
 
 mod client;
@@ -20,6 +21,7 @@ mod event_loop;
 mod info;
 mod options;
 mod pipeline;
+mod saving;
 mod session;
 mod session_commands;
 mod shared;
@@ -31,8 +33,11 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use corecast_agree::Handle;
 use mio::net::TcpListener;
 
+use crate::durability::{Directory, Disk, Durability, SEGMENT_BYTES};
+use crate::keyspace::Keyspace;
 use crate::store::{self, StoreHandle};
 use event_loop::EventLoop;
 pub use options::ServerOptions;
@@ -64,6 +69,9 @@ pub struct Server {
     address: SocketAddr,
     loops: Vec<EventLoop>,
     shared: Arc<Shared>,
+    /// What snapshots are taken by.
+    saves: Option<Handle<Keyspace>>,
+    notes: Vec<String>,
 }
 
 /// Ends a server from another thread.
@@ -82,25 +90,46 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the address cannot be listened on, or the options are out of range.
+    /// If the address cannot be listened on, the options are out of range, another server has the folder, or what is in it
+    /// cannot be read.
     pub fn bind(options: ServerOptions) -> io::Result<Self> {
         options.check()?;
-        let store = store::new(options.replicas);
+        let disk = options.dir.as_deref().map(Directory::open).transpose()?;
+        let disk = disk.map(|it| Arc::new(it) as Arc<dyn Disk>);
+        Self::bind_on(options, disk, SEGMENT_BYTES)
+    }
+
+    /// The same with a disk in the place of the folder.
+    pub(crate) fn bind_on(
+        options: ServerOptions,
+        disk: Option<Arc<dyn Disk>>,
+        segment_bytes: u64,
+    ) -> io::Result<Self> {
+        let opened = disk.map(|it| Durability::open(it, segment_bytes));
+        let opened = opened.transpose()?;
+        let (first, opened) = opened.unzip();
+        let store = store::new(options.replicas, first.unwrap_or_default());
+        let notes = opened.as_ref().map_or(Vec::new(), |it| it.notes().to_vec());
+        let durability = opened.map(|it| it.follow(&store, options.append_fsync));
+        let is_followed = durability.is_some();
         let listener = TcpListener::bind(SocketAddr::new(options.bind, options.port))?;
         let address = listener.local_addr()?;
         let replicas = options.replicas;
-        let shared = Arc::new(Shared::new(options, address));
+        let shared = Arc::new(Shared::new(options, address, durability));
         let mut listener = Some(listener);
         let make = |number| {
             let handle = store.handle(number).map_err(io::Error::other)?;
-            let handle = StoreHandle::new(handle);
+            let handle = StoreHandle::new(handle, is_followed);
             EventLoop::new(number, listener.take(), handle, Arc::clone(&shared))
         };
         let loops = (0..replicas).map(make).collect::<io::Result<Vec<_>>>()?;
+        let saves = is_followed.then(|| store.handle(0)).transpose();
         Ok(Self {
             address,
             loops,
             shared,
+            saves: saves.map_err(io::Error::other)?,
+            notes,
         })
     }
 
@@ -108,6 +137,13 @@ impl Server {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What reading the folder has shown that whoever runs the server should know: a record that was not written to its
+    /// end, for instance.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// What ends it.
@@ -133,7 +169,14 @@ impl Server {
     /// As `run`.
     pub fn run_on(self, begin: impl Fn(usize) + Sync) -> io::Result<()> {
         let (shared, begin) = (&*self.shared, &begin);
-        std::thread::scope(|scope| {
+        let is_stopped = || shared.is_stopped();
+        let ended = std::thread::scope(|scope| {
+            if let (Some(durability), Some(handle)) = (&shared.durability, self.saves)
+                && let Err(error) = durability.spawn(scope, handle, &is_stopped)
+            {
+                shared.stop();
+                return Err(error);
+            }
             let mut threads = Vec::new();
             for event_loop in self.loops {
                 let number = event_loop.number();
@@ -154,7 +197,11 @@ impl Server {
             let ends = threads.into_iter().map(|it| it.join());
             let ends = ends.map(|it| it.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             ends.collect::<io::Result<Vec<()>>>().map(|_| ())
-        })
+        });
+        if let Some(durability) = &shared.durability {
+            durability.journal.close();
+        }
+        ended
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
+
+use crate::durability::AppendFsync;
 
 /// Most replicas: one for each NUMA node of the largest machines.
 const REPLICAS_MAX: usize = 64;
@@ -27,6 +30,10 @@ pub struct ServerOptions {
     /// Bytes of requests and replies that are held for all clients of a replica together. Above, the client for which most is
     /// held is cut off, unless it is the only one.
     pub buffers_bytes_max: usize,
+    /// The folder that what is written is kept in; without one it is in memory only.
+    pub dir: Option<PathBuf>,
+    /// When what was written there is made durable.
+    pub append_fsync: AppendFsync,
 }
 
 impl Default for ServerOptions {
@@ -40,6 +47,8 @@ impl Default for ServerOptions {
             clients_max: 10_000,
             idle_max: None,
             buffers_bytes_max: 4 << 30,
+            dir: None,
+            append_fsync: AppendFsync::default(),
         }
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Pipeline {
     end: usize,
     /// Whether the calls are writes.
     writes: bool,
+    /// Writes are refused: the log has failed.
+    refuses: bool,
 }
 
 /// The client whose requests are at hand.
@@ -63,11 +65,21 @@ impl Pipeline {
             starts: Vec::new(),
             end: 0,
             writes: false,
+            refuses: false,
         }
     }
 
     pub(super) fn store(&mut self) -> &mut StoreHandle {
         &mut self.store
+    }
+
+    /// How many entries of the order have to be in the log before the replies to what was served last go out. Once the log
+    /// has failed reads go on without it.
+    pub(super) fn depends_on(&self) -> u64 {
+        match self.refuses {
+            true => 0,
+            false => self.store.seen(),
+        }
     }
 
     /// Runs the requests in `input`.
@@ -79,6 +91,7 @@ impl Pipeline {
     ) -> Taken {
         let mut taken = Taken::default();
         let now = shared::now();
+        self.refuses = shared.refuses_writes().is_some();
         while !client.session.ends && !taken.full {
             let rest = &input[taken.bytes..];
             match client.parser.parse(rest, client.session.known) {
@@ -132,6 +145,7 @@ impl Pipeline {
         let runs = command.filter(|it| plain && it.takes(words));
         let runs = runs.and_then(|it| match it.kind {
             Kind::Read(_) => Some((it, false)),
+            Kind::Write { .. } if self.refuses => None,
             Kind::Write { .. } => Some((it, true)),
             Kind::Session => None,
         });
@@ -237,7 +251,8 @@ impl Pipeline {
         if skips {
             client.session.replies = Replies::Skip;
         }
-        match refusal(command, args, client.session) {
+        let failed = shared.refuses_writes().filter(|_| self.refuses);
+        match refusal(command, args, client.session, failed) {
             Ok(command) => self.admitted(client, shared, now, command, bytes, spans),
             Err(text) => {
                 let text = match command {
@@ -345,6 +360,7 @@ fn refusal(
     command: Option<&'static Command>,
     args: Args<'_>,
     session: &Session,
+    failed: Option<&str>,
 ) -> Result<&'static Command, Vec<u8>> {
     let command = command.ok_or_else(|| unknown(args))?;
     if !command.takes(args.len()) {
@@ -352,9 +368,19 @@ fn refusal(
     }
     commands::subcommands::find(command.name, args)?;
     let open = ["auth", "hello", "quit", "reset"];
-    match session.known || open.contains(&command.name) {
-        true => Ok(command),
-        false => Err(texts::NO_PASSWORD.into()),
+    let transaction = session.transaction.as_ref();
+    match failed {
+        _ if !session.known && !open.contains(&command.name) => Err(texts::NO_PASSWORD.into()),
+        _ if command.name == "save" && transaction.is_some() => {
+            Err(b"ERR Command not allowed inside a transaction".into())
+        }
+        Some(why)
+            if command.writes()
+                || command.name == "exec" && transaction.is_some_and(|it| it.writes()) =>
+        {
+            Err(format!("MISCONF Errors writing to the AOF file: {why}").into_bytes())
+        }
+        _ => Ok(command),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::session::{REDIS_VERSION, Session};
 use super::surroundings::Surroundings;
-use super::{client, config, documents, info, transaction};
+use super::{client, config, documents, info, saving, transaction};
 use crate::arguments::Args;
 use crate::commands::{Command, database, texts};
 use crate::keyspace::REPLY_BYTES_MAX;
@@ -75,6 +75,9 @@ pub(super) fn run(
         "config" => config::run(args, around, &mut reply),
         "command" => documents::run(args, &mut reply),
         "info" => info::run(args, around, &mut reply),
+        "bgrewriteaof" | "bgsave" | "lastsave" | "save" => {
+            saving::run(command, args, around, &mut reply);
+        }
         other => unreachable!("{other} is no command on a session"),
     }
 }

@@ -9,6 +9,7 @@ use corecast_wire::sync::{AtomicU32, AtomicU64, Ordering};
 use mio::Waker;
 
 use super::ServerOptions;
+use crate::durability::Durability;
 
 /// What all event loops share. Words that are counted are told by `INFO` and order nothing.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Shared {
     pub(super) refused: AtomicU64,
     pub(super) cut_off: AtomicU64,
     pub(super) commands: AtomicU64,
+    /// `None` where all is in memory only.
+    pub(super) durability: Option<Durability>,
     clients: Mutex<BTreeMap<u64, ClientEntry>>,
     loops: Mutex<Vec<Entrance>>,
 }
@@ -34,6 +37,8 @@ struct Entrance {
     waker: Waker,
     /// Connections that are on their way to it, with their numbers.
     accepted: Vec<(u64, TcpStream)>,
+    /// Whether there are such, or clients were killed.
+    has_news: bool,
     served: usize,
 }
 
@@ -48,7 +53,11 @@ pub(super) struct ClientEntry {
 }
 
 impl Shared {
-    pub(super) fn new(options: ServerOptions, address: SocketAddr) -> Self {
+    pub(super) fn new(
+        options: ServerOptions,
+        address: SocketAddr,
+        durability: Option<Durability>,
+    ) -> Self {
         let number = |value: u64| AtomicU64::new(value);
         Self {
             address,
@@ -60,6 +69,7 @@ impl Shared {
             refused: number(0),
             cut_off: number(0),
             commands: number(0),
+            durability,
             clients: Mutex::default(),
             loops: Mutex::default(),
             options,
@@ -92,6 +102,7 @@ impl Shared {
         self.loops().push(Entrance {
             waker,
             accepted: Vec::new(),
+            has_news: false,
             served: 0,
         });
     }
@@ -116,12 +127,15 @@ impl Shared {
         let entrance = &mut loops[event_loop];
         entrance.served += 1;
         entrance.accepted.push((id, stream));
+        entrance.has_news = true;
         let _ = entrance.waker.wake();
     }
 
-    /// The connections that are new to an event loop.
-    pub(super) fn take_accepted(&self, event_loop: usize) -> Vec<(u64, TcpStream)> {
-        std::mem::take(&mut self.loops()[event_loop].accepted)
+    /// The connections that are new to an event loop; `None` if there are none, and no client was killed either.
+    pub(super) fn take_news(&self, event_loop: usize) -> Option<Vec<(u64, TcpStream)>> {
+        let entrance = &mut self.loops()[event_loop];
+        let has_news = std::mem::take(&mut entrance.has_news);
+        has_news.then(|| std::mem::take(&mut entrance.accepted))
     }
 
     /// Forgets a connection that was closed.
@@ -131,9 +145,20 @@ impl Shared {
         }
     }
 
-    /// Has event loops look for clients that were killed.
+    /// Has an event loop look for clients that were killed.
+    pub(super) fn tell_killed(&self, event_loop: usize) {
+        self.loops()[event_loop].has_news = true;
+        self.wake(event_loop);
+    }
+
+    /// Ends the pause of an event loop.
     pub(super) fn wake(&self, event_loop: usize) {
         let _ = self.loops()[event_loop].waker.wake();
+    }
+
+    /// Why writes are refused, if they are.
+    pub(super) fn refuses_writes(&self) -> Option<&str> {
+        self.durability.as_ref()?.journal.failed()
     }
 }
 

@@ -3,6 +3,8 @@
 //! A transaction is one write of the store: it looks whether watched keys have changed, and runs all commands or none.
 //! Commands on the session run behind it, and their replies are put between the others.
 
+use std::sync::OnceLock;
+
 use super::session::Session;
 use super::surroundings::Surroundings;
 use super::transaction_queue::Transaction;
@@ -91,6 +93,7 @@ pub(super) fn exec(
         resp3: session.resp3,
         watched: watched.collect(),
         is_transaction: true,
+        was_run: OnceLock::new(),
     });
     let (replies, ends) = match response {
         Response::Replies { bytes, ends } => (bytes, ends),

@@ -49,6 +49,11 @@ impl Transaction {
         true
     }
 
+    /// Whether one of the commands is a write.
+    pub(super) fn writes(&self) -> bool {
+        self.calls.iter().any(|it| it.command.writes())
+    }
+
     pub(super) fn fail(&mut self) {
         self.failed = true;
     }

@@ -4,6 +4,7 @@ mod abuse;
 mod client;
 mod commands;
 mod differential;
+mod durable;
 mod frames;
 mod limits;
 mod replicas;

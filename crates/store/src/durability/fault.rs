@@ -1,0 +1,66 @@
+//! Faults that tests seed, to show that a check finds them. Outside of this crate's tests there are none.
+
+/// A rule that is broken.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// What was written is told to be durable without a sync.
+    ToldUnsynced,
+    /// A sync that has failed is tried again.
+    SyncRetried,
+    /// A record whose checksum is wrong is taken for whole.
+    ChecksumIgnored,
+    /// The length of a new segment is not durable when records are written there.
+    LengthUnsynced,
+    /// The name of a new segment is not durable when records are written there.
+    NameUnsynced,
+    /// A new segment is begun while the one before it is not durable.
+    OldSegmentUnsynced,
+    /// A snapshot gets its name before it is durable.
+    SnapshotUnsynced,
+    /// Segments are removed before the name of the snapshot is durable.
+    RemovedBeforeSnapshot,
+    /// The log goes on in the file that it was recovered from, behind a torn tail.
+    TailKept,
+    /// A broken record is taken for a torn tail although later ones tell that it was durable.
+    DurableCutOff,
+    /// Entries that a snapshot has are applied again.
+    AppliedTwice,
+}
+
+#[cfg(test)]
+thread_local! {
+    static SEEDED: std::cell::Cell<Option<Fault>> = const { std::cell::Cell::new(None) };
+}
+
+/// Runs with a fault, in this thread.
+#[cfg(test)]
+pub(crate) fn with<T>(fault: Option<Fault>, run: impl FnOnce() -> T) -> T {
+    SEEDED.set(fault);
+    let result = run();
+    SEEDED.set(None);
+    result
+}
+
+#[cfg(test)]
+pub(crate) fn is_seeded(fault: Fault) -> bool {
+    SEEDED.get() == Some(fault)
+}
+
+/// Whether a fault is seeded.
+#[cfg(test)]
+macro_rules! seeded {
+    ($fault:ident) => {
+        crate::durability::fault::is_seeded(crate::durability::fault::Fault::$fault)
+    };
+}
+
+/// Whether a fault is seeded: outside of tests none is.
+#[cfg(not(test))]
+macro_rules! seeded {
+    ($fault:ident) => {
+        false
+    };
+}
+
+pub(crate) use seeded;

@@ -1,0 +1,228 @@
+//! The log as it is written: records in segments, and what is durable of them.
+//!
+//! **Invariant 1:** a segment gets its name when its length, its header and what it was made with are durable, and the next
+//! record is written when the name is. So whatever was told to be durable lies in a file that is found again.
+//!
+//! **Invariant 2:** a segment is begun when all records before it are durable. So a record that is missing or damaged
+//! before the last segment was lost after it was durable.
+//!
+//! **Invariant 3:** after a failure nothing is written any more. A sync that has failed may have dropped what it was to
+//! write, and one that is tried again succeeds without it (Rebello and others, "Can Applications Recover from fsync
+//! Failures?", ATC 2020).
+
+use std::io;
+use std::sync::Arc;
+
+use super::disk::{Disk, DiskFile};
+use super::fault::seeded;
+use super::header::{self, Kind};
+use super::record::Entries;
+
+/// What a segment is called until it is whole.
+pub(crate) const NEW_SEGMENT: &str = "log.new";
+
+/// The log as it is written.
+#[derive(Debug)]
+pub(crate) struct Log {
+    disk: Arc<dyn Disk>,
+    file: Arc<dyn DiskFile>,
+    /// The segment's name.
+    name: String,
+    /// Where the next record is written, and where the segment's room ends.
+    offset: u64,
+    room: u64,
+    /// Records that are not written yet.
+    buffer: Vec<u8>,
+    /// The index that the next record begins with.
+    end: u64,
+    /// How many entries are durable.
+    durable: u64,
+    segment_bytes: u64,
+    /// Bytes of all records of this log.
+    bytes: u64,
+    failed: Option<String>,
+}
+
+/// Makes the segment that begins with this index, with what is given in it.
+fn make_segment(
+    disk: &Arc<dyn Disk>,
+    first: u64,
+    contents: &[u8],
+    room: u64,
+) -> io::Result<Arc<dyn DiskFile>> {
+    let file = disk.create(NEW_SEGMENT)?;
+    file.allocate(room)?;
+    file.write_at(&header::write(Kind::Segment, first), 0)?;
+    file.write_at(contents, header::BYTES as u64)?;
+    match seeded!(LengthUnsynced) {
+        true => file.sync_data()?,
+        false => file.sync_all()?,
+    }
+    disk.rename(NEW_SEGMENT, &Kind::Segment.name(first))?;
+    if !seeded!(NameUnsynced) {
+        disk.sync_names()?;
+    }
+    Ok(file.into())
+}
+
+impl Log {
+    /// A log whose last segment begins with `first` and has these whole records up to `end`, all of which are written anew
+    /// and durable.
+    pub(crate) fn begin(
+        disk: Arc<dyn Disk>,
+        first: u64,
+        records: &[u8],
+        end: u64,
+        segment_bytes: u64,
+    ) -> io::Result<Self> {
+        let offset = (header::BYTES + records.len()) as u64;
+        let room = segment_bytes.max(offset);
+        let file = make_segment(&disk, first, records, room)?;
+        Ok(Self::on(
+            disk,
+            file,
+            first,
+            offset,
+            room,
+            end,
+            segment_bytes,
+        ))
+    }
+
+    /// The log in a segment that is there.
+    pub(super) fn on(
+        disk: Arc<dyn Disk>,
+        file: Arc<dyn DiskFile>,
+        first: u64,
+        offset: u64,
+        room: u64,
+        end: u64,
+        segment_bytes: u64,
+    ) -> Self {
+        Self {
+            disk,
+            file,
+            name: Kind::Segment.name(first),
+            offset,
+            room,
+            buffer: Vec::new(),
+            end,
+            durable: end,
+            segment_bytes,
+            bytes: 0,
+            failed: None,
+        }
+    }
+
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// How many entries are durable.
+    #[cfg(test)]
+    pub(crate) fn durable(&self) -> u64 {
+        self.durable
+    }
+
+    /// Bytes of all records of this log.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Counts records that were there before.
+    pub(super) fn add_bytes(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// Adds a record with the entries up to `end`. It is written by the next [`Log::write`].
+    pub(crate) fn append(&mut self, entries: &Entries, end: u64) -> io::Result<()> {
+        self.sound()?;
+        let bytes = entries.record_bytes() as u64;
+        if self.offset + self.buffer.len() as u64 + bytes > self.room {
+            self.write()?;
+            if !seeded!(OldSegmentUnsynced) {
+                self.sync()?;
+            }
+            let begun = self.begin_segment(bytes);
+            self.poisoned_by(begun)?;
+        }
+        entries.write(end, self.durable, &mut self.buffer);
+        self.end = end;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    fn begin_segment(&mut self, bytes: u64) -> io::Result<()> {
+        self.offset = header::BYTES as u64;
+        self.room = self.segment_bytes.max(self.offset + bytes);
+        self.file = make_segment(&self.disk, self.end, &[], self.room)?;
+        self.name = Kind::Segment.name(self.end);
+        Ok(())
+    }
+
+    /// Gives what was appended to the kernel.
+    pub(crate) fn write(&mut self) -> io::Result<()> {
+        self.sound()?;
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let written = self.file.write_at(&self.buffer, self.offset);
+        self.poisoned_by(written)?;
+        self.offset += self.buffer.len() as u64;
+        // A long record's memory is given back.
+        const KEPT_BYTES_MAX: usize = 4 << 20;
+        match self.buffer.capacity() > KEPT_BYTES_MAX {
+            true => self.buffer = Vec::new(),
+            false => self.buffer.clear(),
+        }
+        Ok(())
+    }
+
+    /// Makes what was written durable.
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
+        self.sound()?;
+        if self.durable < self.end && !seeded!(ToldUnsynced) {
+            let mut synced = self.file.sync_data();
+            if seeded!(SyncRetried) && synced.is_err() {
+                synced = self.file.sync_data();
+            }
+            self.poisoned_by(synced)?;
+        }
+        self.durable = self.end;
+        Ok(())
+    }
+
+    /// What a sync beside the log has to sync, and how many entries are durable then. `None` if all are.
+    pub(crate) fn unsynced(&self) -> Option<(Arc<dyn DiskFile>, u64)> {
+        let has = self.durable < self.end && self.failed.is_none();
+        // By Invariant 2 all that is not durable lies in the last segment.
+        has.then(|| (Arc::clone(&self.file), self.end))
+    }
+
+    /// Notes how a sync beside the log has ended.
+    pub(crate) fn synced(&mut self, end: u64, result: io::Result<()>) -> io::Result<()> {
+        self.poisoned_by(result)?;
+        self.durable = self.durable.max(end);
+        Ok(())
+    }
+
+    /// Why nothing is written any more, if so.
+    #[cfg(test)]
+    pub(crate) fn failed(&self) -> Option<&str> {
+        self.failed.as_deref()
+    }
+
+    fn sound(&self) -> io::Result<()> {
+        match &self.failed {
+            None => Ok(()),
+            Some(why) => Err(io::Error::other(why.clone())),
+        }
+    }
+
+    fn poisoned_by(&mut self, result: io::Result<()>) -> io::Result<()> {
+        let Err(error) = result else { return Ok(()) };
+        let why = format!("{}: {error}", self.disk.shown(&self.name));
+        self.failed.get_or_insert(why.clone());
+        Err(io::Error::new(error.kind(), why))
+    }
+}
