@@ -100,8 +100,14 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<ExitCode> {
         dir: args.dir.clone(),
         append_fsync: args.appendfsync,
     };
-    let server = Server::bind(options)
-        .with_context(|| format!("--bind {} --port {}", args.bind, args.port))?;
+    let dir = args
+        .dir
+        .as_ref()
+        .map(|it| format!(" --dir {}", it.display()));
+    let server = Server::bind(options).with_context(|| {
+        let dir = dir.unwrap_or_default();
+        format!("--bind {} --port {}{dir}", args.bind, args.port)
+    })?;
     for note in server.notes() {
         failure::warn(note);
     }

@@ -69,11 +69,34 @@ fn json_says_where_and_how_many() {
 }
 
 #[test]
+fn a_folder_keeps_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data");
+    let dir = path.to_str().unwrap();
+    for expected in [":1\r\n", ":2\r\n"] {
+        let (mut child, line) = started(&["--port", "0", "--dir", dir, "--appendfsync", "always"]);
+        let told = line.strip_prefix("corecast: serving on ").expect(&line);
+        let (address, _) = told.split_once(", ").unwrap();
+        assert_eq!(asked(address, b"INCR a\r\n", expected.len()), expected);
+        let second = corecast(&["serve", "--port", "0", "--dir", dir]).refusal();
+        assert!(
+            second.contains("another server has it") && second.contains(dir),
+            "{second}"
+        );
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
 fn what_it_cannot_do_is_refused() {
     let refused = |arguments: &[&str]| corecast(&[&["serve"], arguments].concat()).refusal();
     assert!(refused(&["--replicas", "0"]).contains("0 replicas: 1 to 64 are possible"));
     assert!(refused(&["--bind", "192.0.2.1"]).contains("--bind 192.0.2.1 --port 6379"));
     assert!(refused(&["--bind", "nowhere"]).contains("nowhere"));
     assert!(refused(&["-i", "core:4"]).contains("leave out -i"));
+    assert!(refused(&["--appendfsync", "always"]).contains("--dir"));
+    assert!(refused(&["--dir", "/nonexistent/a", "--appendfsync", "often"]).contains("`everysec`"));
+    assert!(refused(&["--dir", "/proc/nothing"]).contains("/proc/nothing"));
     assert!(refused(&["--password-file", "/nonexistent"]).contains("/nonexistent"));
 }

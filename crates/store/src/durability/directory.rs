@@ -53,7 +53,9 @@ impl Directory {
             Err(error) => return Err(told("its lock cannot be taken")(error.into())),
         }
         // The folder's own name.
-        if let Some(parent) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        if let Some(parent) = path.parent() {
+            let here = parent.as_os_str().is_empty();
+            let parent = if here { Path::new(".") } else { parent };
             File::open(parent)
                 .and_then(|it| it.sync_all())
                 .map_err(told("its name cannot be made durable"))?;

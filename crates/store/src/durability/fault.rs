@@ -16,6 +16,8 @@ pub(crate) enum Fault {
     NameUnsynced,
     /// A new segment is begun while the one before it is not durable.
     OldSegmentUnsynced,
+    /// A segment is ended while a sync beside the log has not told how it has ended.
+    EndedAmidSync,
     /// A snapshot gets its name before it is durable.
     SnapshotUnsynced,
     /// Segments are removed before the name of the snapshot is durable.

@@ -147,7 +147,8 @@ impl Journal {
         let Some((file, end)) = lock(&self.committer).log.unsynced() else {
             return;
         };
-        let synced = file.sync_data();
+        // The segment may have grown.
+        let synced = file.sync_all();
         let committer = &mut *lock(&self.committer);
         if let Err(error) = committer.log.synced(end, synced) {
             self.fail(committer, &error);

@@ -104,7 +104,10 @@ pub(crate) fn recover<S: Restore>(
                 let why = "a record that is damaged, before others that are whole";
                 return Err(segment.damaged(offset, why, &[]));
             }
-            if segment.bytes[offset..].iter().any(|byte| *byte != 0) {
+            if segment.bytes[offset..segment.used().max(offset)]
+                .iter()
+                .any(|byte| *byte != 0)
+            {
                 let shown = disk.shown(&segment.name);
                 notes.push(format!(
                     "{shown}: cut off at byte {offset}, where a record was not written to its end"
@@ -172,14 +175,17 @@ impl<'a> Segment<'a> {
         }
     }
 
+    /// Where nothing but zeros follows, to a few bytes.
+    fn used(&self) -> usize {
+        const ZEROS: [u8; 64] = [0; 64];
+        let mut pieces = self.bytes.chunks(ZEROS.len());
+        let used = pieces.rposition(|it| *it != ZEROS[..it.len()]);
+        used.map_or(0, |it| self.bytes.len().min((it + 1) * ZEROS.len()))
+    }
+
     /// Whether a record after `offset` tells that the one there, which begins with entry `end`, was durable.
     fn is_durable_after(&self, offset: usize, end: u64) -> bool {
-        let rest = &self.bytes[offset..];
-        let used = rest
-            .iter()
-            .rposition(|byte| *byte != 0)
-            .map_or(0, |it| it + 1);
-        let places = (offset..offset + used).step_by(ALIGNED_TO);
+        let places = (offset..self.used()).step_by(ALIGNED_TO);
         let mut later = places.filter_map(|at| Record::read(&self.bytes[at..]));
         later.any(|record| record.durable > end)
     }

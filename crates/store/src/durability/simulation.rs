@@ -132,7 +132,12 @@ impl Life<'_> {
                     if self.random.bool() {
                         self.append()?;
                     }
-                    self.log.synced(end, file.sync_data())?;
+                    let synced = file.sync_all();
+                    for _ in 0..self.random.u8(..4) {
+                        self.append()?;
+                        self.log.write()?;
+                    }
+                    self.log.synced(end, synced)?;
                 }
             }
             4..=5 => {
@@ -273,7 +278,7 @@ fn what_was_told_to_be_durable_is_there() {
         assert_eq!(case(seed).and(damaged_case(seed)), Ok(()));
         return;
     }
-    let seeds = number("CORECAST_TEST_SEEDS").unwrap_or(500);
+    let seeds = number("CORECAST_TEST_SEEDS").unwrap_or(300);
     assert_eq!(first_failure(case, seeds), None);
     assert_eq!(first_failure(damaged_case, seeds), None);
 }
@@ -287,6 +292,7 @@ fn seeded_faults_are_found() {
         Fault::LengthUnsynced,
         Fault::NameUnsynced,
         Fault::OldSegmentUnsynced,
+        Fault::EndedAmidSync,
         Fault::SnapshotUnsynced,
         Fault::RemovedBeforeSnapshot,
         Fault::TailKept,
