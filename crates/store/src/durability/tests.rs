@@ -20,7 +20,7 @@ use crate::keyspace::{Call, Keyspace, OwnedRun, Run, Write};
 use crate::server::{Server, ServerOptions, Stopper};
 
 /// Bytes that look like `good` ones, or do not.
-fn spoilt(random: &mut Rng, good: &[u8]) -> Vec<u8> {
+fn corrupted(random: &mut Rng, good: &[u8]) -> Vec<u8> {
     let mut bytes = good.to_vec();
     for _ in 0..random.u8(..4) {
         let at = random.usize(..=bytes.len());
@@ -176,10 +176,10 @@ fn readers_take_any_bytes() {
             let (at, bytes) = entry.unwrap();
             assert_eq!(at, first + index as u64);
             assert!(entry::read(bytes).is_ok());
-            let _ = Keyspace::default().chunk(&spoilt(&mut random, bytes));
-            entries_read += u32::from(entry::read(&spoilt(&mut random, bytes)).is_ok());
+            let _ = Keyspace::default().chunk(&corrupted(&mut random, bytes));
+            entries_read += u32::from(entry::read(&corrupted(&mut random, bytes)).is_ok());
         }
-        let mut bytes = spoilt(&mut random, &good);
+        let mut bytes = corrupted(&mut random, &good);
         if let Some(record) = Record::read(&bytes) {
             // Zeros behind it do not count.
             assert_eq!(bytes[..32], good[..32]);

@@ -175,9 +175,9 @@ fn killed_under_load(policy: AppendFsync, rounds: u64) {
 
 #[test]
 fn nothing_that_was_answered_is_lost_when_it_is_killed() {
-    killed_under_load(AppendFsync::Always, 4);
-    killed_under_load(AppendFsync::EverySecond, 3);
-    killed_under_load(AppendFsync::No, 2);
+    killed_under_load(AppendFsync::Always, 3);
+    killed_under_load(AppendFsync::EverySecond, 2);
+    killed_under_load(AppendFsync::No, 1);
 }
 
 #[test]
