@@ -68,6 +68,14 @@ pub(crate) enum Fault {
     CommitsForgotten,
     /// Two-phase commit: a coordinator that restarts numbers transactions as before.
     NumbersReused,
+    /// Stable reads: a read does not wait for what is noted of its key.
+    NotesIgnored,
+    /// Stable reads: a read looks at what is noted of its key alone, not at entries that touch everything.
+    EverythingIgnored,
+    /// Stable reads: a read of everything looks at entries that touch everything alone, not at those of keys.
+    KeysIgnored,
+    /// Stable reads: a writer does not ask again who must be told when replicas have come.
+    JoinerUnknown,
 }
 
 #[cfg(test)]

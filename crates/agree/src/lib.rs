@@ -24,7 +24,9 @@ pub mod paxos;
 mod replicated;
 
 pub use dispatch::{Dispatch, Footprint};
-pub use replicated::{Follower, Handle, Options, ReplicaError, Replicated};
+pub use replicated::{
+    Chosen, Design, Follower, Handle, Options, Reads, ReplicaError, Replicated, Why,
+};
 
 /// The example of the readme.
 #[cfg(doctest)]

@@ -8,7 +8,7 @@
 mod check;
 
 use check::check;
-use corecast_agree::{Dispatch, Options, Replicated};
+use corecast_agree::{Dispatch, Footprint, Options, Reads, Replicated};
 use corecast_wire::WaitConfig;
 use corecast_wire::mutant::Mutant;
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +36,15 @@ impl Dispatch for List {
         before
     }
 
+    // A list is one key, so that stable reads look at what is noted of it.
+    fn read_footprint((): &()) -> Footprint {
+        Footprint::Key(0)
+    }
+
+    fn write_footprint(_: &u64) -> Footprint {
+        Footprint::Key(0)
+    }
+
     fn snapshot(&self) -> Vec<u64> {
         self.0.clone()
     }
@@ -46,7 +55,12 @@ impl Dispatch for List {
 }
 
 fn list(replicas: usize, log_len: u64) -> Replicated<List> {
+    list_read_by(Reads::Watermark, replicas, log_len)
+}
+
+fn list_read_by(reads: Reads, replicas: usize, log_len: u64) -> Replicated<List> {
     let options = Options {
+        reads,
         replicas,
         handles: 2,
         log_len,
@@ -67,25 +81,75 @@ fn ends(list: &Replicated<List>) -> Vec<u64> {
 }
 
 /// A thread writes at one replica and says so; another one, that hears of it, reads at its own.
+fn told(reads: Reads) {
+    let list = list_read_by(reads, 2, 1 << 16);
+    let [mut here, mut there] = [0, 1].map(|replica| list.handle(replica).unwrap());
+    let told = Arc::new(AtomicU64::new(0));
+    let other = {
+        let told = Arc::clone(&told);
+        thread::spawn(move || {
+            assert!(there.write(7).is_empty());
+            told.store(1, Ordering::Release);
+        })
+    };
+    let is_told = told.load(Ordering::Acquire) == 1;
+    let first = here.read(());
+    assert!(first == [7] || !is_told);
+    let second = here.read(());
+    assert!(second.len() >= first.len());
+    other.join().unwrap();
+    assert_eq!(here.read(()), [7]);
+}
+
 #[test]
 fn a_read_finds_what_was_answered_elsewhere() {
     let mutants = [Mutant::ReadsAtOnce];
     check("replicated, read", None, &mutants, || {
-        let list = list(2, 1 << 16);
-        let [mut here, mut there] = [0, 1].map(|replica| list.handle(replica).unwrap());
+        told(Reads::Watermark)
+    });
+}
+
+#[test]
+fn a_stable_read_finds_what_was_answered_elsewhere() {
+    let mutants = [Mutant::ReadsAtOnce];
+    check("replicated, stable read", None, &mutants, || {
+        told(Reads::Stable)
+    });
+}
+
+/// A thread writes at one replica while another one reads at two others: what it finds at one it finds at the next.
+#[test]
+fn a_stable_read_finds_what_was_read_elsewhere() {
+    let mutants = [Mutant::NotedWhenWritten];
+    check("replicated, two stable reads", Some(3), &mutants, || {
+        let list = list_read_by(Reads::Stable, 3, 1 << 16);
+        let [mut writer, mut one, mut two] = [0, 1, 2].map(|replica| list.handle(replica).unwrap());
+        let other = thread::spawn(move || drop(writer.write(7)));
+        let first = one.read(());
+        assert!(two.read(()).len() >= first.len());
+        other.join().unwrap();
+    });
+}
+
+/// A replica comes, as a copy of one, while a thread writes at another one.
+#[test]
+fn stable_reads_of_a_replica_that_comes() {
+    let mutants = [Mutant::JoinerUnknown, Mutant::JoinerUnfenced];
+    check("replicated, stable, joining", Some(2), &mutants, || {
+        let list = list_read_by(Reads::Stable, 2, 1 << 16);
+        let mut there = list.handle(1).unwrap();
         let told = Arc::new(AtomicU64::new(0));
         let other = {
             let told = Arc::clone(&told);
             thread::spawn(move || {
-                assert!(there.write(7).is_empty());
+                there.write(7);
                 told.store(1, Ordering::Release);
             })
         };
+        let number = list.add_replica();
+        let mut here = list.handle(number).unwrap();
         let is_told = told.load(Ordering::Acquire) == 1;
-        let first = here.read(());
-        assert!(first == [7] || !is_told);
-        let second = here.read(());
-        assert!(second.len() >= first.len());
+        assert!(here.read(()) == [7] || !is_told);
         other.join().unwrap();
         assert_eq!(here.read(()), [7]);
     });

@@ -8,6 +8,7 @@ use corecast_wire::WaitStrategy;
 use corecast_wire::reader_lock::Refused;
 use corecast_wire::shared_log::Found;
 use corecast_wire::sync::{Ordering, mutated};
+use std::ops::Range;
 
 /// The writes that are combined, and their answers. It is kept from call to call for its memory.
 pub(super) struct Batch<T: Dispatch> {
@@ -102,11 +103,27 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
         if mutated!(AppliedBeforeAppended) {
             responses.extend(writes.iter().map(|write| state.data.write(write)));
         }
+        let own = self.replica.number;
         let appended = loop {
             // Whoever leaves this replica behind says so, and then looks at the end of the log: entries before that are kept
             // for this replica, and whoever reserves later ones sees what was said.
             let follows = || !self.replica.is_left_behind() || mutated!(LeftBehindAppends);
-            let appended = state.cursor.append(writes, |_| follows());
+            let State { cursor, noting, .. } = &mut *state;
+            noting.prepare::<T>(writes);
+            let mut note = |entries: &Range<u64>| {
+                let ask = || self.membership.noted(own);
+                noting.note(self.membership.configuration(), ask, entries);
+            };
+            let appended = cursor.append(writes, |entries| {
+                let follows = follows();
+                if follows && !mutated!(NotedWhenWritten) {
+                    note(entries);
+                }
+                follows
+            });
+            if let Some(appended) = appended.as_ref().filter(|_| mutated!(NotedWhenWritten)) {
+                note(&appended.range);
+            }
             self.membership.ring();
             match appended {
                 Some(appended) => break appended,
@@ -148,6 +165,7 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
             data,
             applied,
             cursor,
+            ..
         } = state;
         while *applied < end {
             match cursor.look(*applied, || self.replica.kept()) {
@@ -232,11 +250,9 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
             let Some((snapshot, cursor, applied)) = copied else {
                 continue;
             };
-            *state = State {
-                data: T::install(snapshot),
-                applied,
-                cursor,
-            };
+            state.data = T::install(snapshot);
+            state.applied = applied;
+            state.cursor = cursor;
             if self.apply(state, membership.log.end(), |_, _| ()).is_ok() {
                 break;
             }

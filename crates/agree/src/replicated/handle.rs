@@ -4,6 +4,7 @@ use super::combine::{Batch, Combiner};
 use super::mailbox::{Answer, Ask};
 use super::membership::Membership;
 use super::options::ReplicaError;
+use super::racing::Calls;
 use super::replica::{Replica, State};
 use crate::Dispatch;
 use corecast_wire::WaitStrategy;
@@ -21,6 +22,7 @@ pub struct Handle<T: Dispatch> {
     batch: Batch<T>,
     /// See [`Handle::seen`].
     seen: u64,
+    calls: Calls,
 }
 
 /// Where a handle works, and how it waits there.
@@ -55,6 +57,7 @@ impl<T: Dispatch> Handle<T> {
         let ((replica, slot), handles) = membership.enter(replica)?;
         let wait_config = membership.wait_config(handles);
         Ok(Self {
+            calls: membership.racing.calls(),
             place: Place {
                 wait_strategy: replica.wait_strategy(slot.index(), wait_config),
                 membership,
@@ -101,19 +104,41 @@ impl<T: Dispatch + Sync> Handle<T> {
     ///
     /// # Cost
     ///
-    /// An exchange of a line of its own, and a load of the one line that every write changes. Where the replica lags, the caller applies
+    /// Two stores to a line of its own, and a load of the line of the log that the next write changes; if reads are stable
+    /// ([`Reads`](super::Reads)) of a line instead that writes of the same key change, and few others. Where the replica lags, the caller applies
     /// what is missing, or waits for the thread that does.
     #[inline]
     pub fn read(&mut self, operation: T::Read<'_>) -> T::Response {
-        self.with_state(State::has_all, |state| state.data.read(operation))
+        self.count(0);
+        let read = |state: &State<T>, operation| state.data.read(operation);
+        self.with_state(operation, Replica::has_all_of, read)
+    }
+
+    /// Counts a call, and has the designs of reads raced.
+    #[inline(always)]
+    fn count(&mut self, writes: u64) {
+        if self.calls.count(writes) {
+            self.tell();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell(&mut self) {
+        let membership = &*self.place.membership;
+        let (current, choose) = (|| membership.design(), |design| membership.choose(design));
+        membership.racing.tell(&mut self.calls, current, choose);
     }
 
     /// As [`read`](Self::read), but it may miss the last `writes` writes of the order. With `u64::MAX` it never applies
     /// anything.
     pub fn read_within(&mut self, writes: u64, operation: T::Read<'_>) -> T::Response {
         let least = self.place.membership.log.end().saturating_sub(writes);
-        let is_recent = |state: &State<T>| state.applied >= least || state.has_all();
-        self.with_state(is_recent, |state| state.data.read(operation))
+        let is_recent = |_: &Replica<T>, state: &State<T>, _: &T::Read<'_>| {
+            state.applied >= least || state.has_all()
+        };
+        let read = |state: &State<T>, operation| state.data.read(operation);
+        self.with_state(operation, is_recent, read)
     }
 
     /// The structure, and the number of the log's entry that would come next. As a read it has all writes that were
@@ -128,40 +153,46 @@ impl<T: Dispatch + Sync> Handle<T> {
             Arc::clone(&self.place.replica),
         );
         membership.be_patient(&replica);
-        let taken = self.with_state(State::has_all, |state| {
+        let has_all = |_: &Replica<T>, state: &State<T>, (): &()| state.has_all();
+        let taken = self.with_state((), has_all, |state, ()| {
             (state.applied, state.data.snapshot())
         });
         membership.be_strict(&replica);
         taken
     }
 
-    /// Runs `body` when the replica has what it needs.
+    /// Runs `body` with an operation when the replica has what that needs.
     #[inline(always)]
-    fn with_state<R>(
+    fn with_state<O, R>(
         &mut self,
-        is_enough: impl Fn(&State<T>) -> bool,
-        body: impl FnOnce(&State<T>) -> R,
+        operation: O,
+        is_enough: impl Fn(&Replica<T>, &State<T>, &O) -> bool,
+        body: impl FnOnce(&State<T>, O) -> R,
     ) -> R {
         {
             let _rings = self.place.replica.rings();
             match self.slot.try_read() {
-                Ok(state) if is_enough(&state) || mutated!(ReadsAtOnce) => {
+                Ok(state)
+                    if is_enough(&self.place.replica, &state, &operation)
+                        || mutated!(ReadsAtOnce) =>
+                {
                     self.seen = self.seen.max(state.applied);
-                    return body(&state);
+                    return body(&state, operation);
                 }
                 Ok(_) | Err(Refused::Busy) => {}
                 Err(Refused::Poisoned) => poisoned(self.place.replica.number),
             }
         }
-        self.with_state_behind(is_enough, body)
+        self.with_state_behind(operation, is_enough, body)
     }
 
     /// As `with_state`, where the replica lags or is in use: applies what is missing, or waits for whoever does.
     #[inline(never)]
-    fn with_state_behind<R>(
+    fn with_state_behind<O, R>(
         &mut self,
-        is_enough: impl Fn(&State<T>) -> bool,
-        body: impl FnOnce(&State<T>) -> R,
+        operation: O,
+        is_enough: impl Fn(&Replica<T>, &State<T>, &O) -> bool,
+        body: impl FnOnce(&State<T>, O) -> R,
     ) -> R {
         loop {
             let Self {
@@ -169,6 +200,7 @@ impl<T: Dispatch + Sync> Handle<T> {
                 slot,
                 batch,
                 seen,
+                ..
             } = self;
             let combiner = place.combiner();
             let Combiner {
@@ -180,7 +212,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             if let Some(mut state) = lock(slot, replica, wait_strategy) {
                 let grown = combiner.combine(&mut state, batch, None).1;
                 *seen = (*seen).max(state.applied);
-                let found = body(&state);
+                let found = body(&state, operation);
                 drop((state, rings));
                 if grown {
                     combiner.look_after();
@@ -192,9 +224,9 @@ impl<T: Dispatch + Sync> Handle<T> {
             replica.waiting.wait(wait_strategy, is_free);
             let _rings = replica.rings();
             match slot.try_read() {
-                Ok(state) if is_enough(&state) => {
+                Ok(state) if is_enough(replica, &state, &operation) => {
                     *seen = (*seen).max(state.applied);
-                    return body(&state);
+                    return body(&state, operation);
                 }
                 Ok(_) | Err(Refused::Busy) => {}
                 Err(Refused::Poisoned) => poisoned(replica.number),
@@ -236,6 +268,7 @@ impl<T: Dispatch + Sync> Handle<T> {
 
     #[inline]
     fn submit(&mut self, ask: Ask<T::Write>) -> Answer<T::Response> {
+        self.count(1);
         let (answer, grown) = match self.combine(ask) {
             Ok(combined) => combined,
             Err(ask) => self.ask(ask),
@@ -254,6 +287,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             slot,
             batch,
             seen,
+            ..
         } = self;
         let combiner = place.combiner();
         let Combiner {
@@ -278,6 +312,7 @@ impl<T: Dispatch + Sync> Handle<T> {
             slot,
             batch,
             seen,
+            ..
         } = self;
         let combiner = place.combiner();
         let Combiner {

@@ -1,12 +1,15 @@
 //! The replicas that there are, how far each has come, and what becomes of one that lags.
 
-use super::options::{Options, ReplicaError};
+use super::noting::{Noted, Noting};
+use super::options::{Design, Options, ReplicaError};
+use super::racing::Racing;
 use super::replica::{AtReplica, Replica, State, Waiting};
 use crate::Dispatch;
-use corecast_wire::WaitConfig;
 use corecast_wire::fence::fence_kind;
 use corecast_wire::shared_log::{BLOCK, Cursor, SharedLog};
 use corecast_wire::sync::{AtomicU64, Mutex, Ordering, mutated};
+use corecast_wire::{Line, WaitConfig};
+use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
 /// What all replicas share.
@@ -15,12 +18,18 @@ pub(super) struct Membership<T: Dispatch> {
     pub(super) options: Options,
     /// The threads that wait for an entry that was reserved and is not written yet.
     pub(super) waiting: Waiting,
+    /// Changes with the replicas that there are, and with the design of reads: whoever has reserved entries looks whether it knows
+    /// those that it must note them at.
+    configuration: Line<AtomicU64>,
+    pub(super) racing: Racing,
     members: Mutex<Members<T>>,
 }
 
+/// The replicas, how they serve reads, and who follows the order of writes.
 struct Members<T: Dispatch> {
-    /// The replicas by their numbers; `None` was removed.
-    replicas: Vec<Option<Member<T>>>,
+    /// By their numbers; `None` was removed.
+    all: Vec<Option<Member<T>>>,
+    design: Design,
     /// How many entries each follower has taken.
     followers: Vec<Arc<AtomicU64>>,
 }
@@ -39,12 +48,12 @@ const PATIENCE: u64 = 64;
 
 impl<T: Dispatch> Members<T> {
     fn attached(&self) -> impl Iterator<Item = &Arc<Replica<T>>> {
-        let replicas = self.replicas.iter().flatten().map(|member| &member.replica);
+        let replicas = self.all.iter().flatten().map(|member| &member.replica);
         replicas.filter(|replica| !replica.is_left_behind())
     }
 
     fn get(&mut self, replica: usize) -> Result<&mut Member<T>, ReplicaError> {
-        let member = self.replicas.get_mut(replica).and_then(Option::as_mut);
+        let member = self.all.get_mut(replica).and_then(Option::as_mut);
         member.ok_or(ReplicaError::NoSuchReplica { replica })
     }
 }
@@ -64,8 +73,11 @@ impl<T: Dispatch> Membership<T> {
             log: Arc::clone(&log),
             options,
             waiting: Waiting::default(),
+            configuration: Line(AtomicU64::new(1)),
+            racing: Racing::new(options.reads),
             members: Mutex::new(Members {
-                replicas: Vec::new(),
+                all: Vec::new(),
+                design: options.reads.first(),
                 followers: Vec::new(),
             }),
         };
@@ -90,11 +102,12 @@ impl<T: Dispatch> Membership<T> {
         cursor: Cursor<T::Write>,
         applied: u64,
     ) -> usize {
-        let number = members.replicas.len();
+        let number = members.all.len();
         let state = State {
             data,
             applied,
             cursor,
+            noting: Noting::new(),
         };
         let Options {
             handles, log_len, ..
@@ -104,14 +117,81 @@ impl<T: Dispatch> Membership<T> {
             replica,
             handles: 0,
         };
-        members.replicas.push(Some(member));
+        members.all.push(Some(member));
+        self.reconfigure();
+        if members.design == Design::Stable {
+            self.begin_noting(members, number..number + 1);
+        }
         number
+    }
+
+    /// From now on whoever reserves entries finds that the configuration has changed, and asks where to note them. The caller has the
+    /// mutex of all replicas, so nobody is told before the change is whole.
+    fn reconfigure(&self) {
+        // Release: synchronises with the load in `Noting::note`. The additions are those of the mutex's holder.
+        self.configuration.fetch_add(1, Ordering::Release);
+    }
+
+    /// Lets reads at these replicas trust in notes, of all entries that are not reserved yet.
+    fn begin_noting(&self, members: &Members<T>, numbers: Range<usize>) {
+        let end = match mutated!(JoinerUnfenced) {
+            true => 0,
+            false => self.log.fence(),
+        };
+        for member in members.all[numbers].iter().flatten() {
+            member.replica.pending.begin(end);
+        }
+    }
+
+    /// The number of the configuration, for a thread that has reserved entries. It is not older than what was changed
+    /// before, by Invariant 3 of the log.
+    #[inline(always)]
+    pub(super) fn configuration(&self) -> u64 {
+        // Acquire: synchronises with the addition in `reconfigure`.
+        self.configuration.load(Ordering::Acquire)
+    }
+
+    /// Where entries of replica `own` are noted: at all others, if at all.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn noted(&self, own: usize) -> Noted {
+        self.with(|members| {
+            let all = members.all.iter().flatten().map(|member| &member.replica);
+            let others = all.filter(|it| it.number != own && members.design == Design::Stable);
+            let others = others.map(|it| Arc::clone(&it.pending)).collect();
+            (self.configuration(), others)
+        })
+    }
+
+    /// The design by which reads are served.
+    pub(super) fn design(&self) -> Design {
+        self.with(|members| members.design)
+    }
+
+    /// Serves reads by this design from now on. Reads of both designs may overlap.
+    #[cold]
+    pub(super) fn choose(&self, design: Design) {
+        self.with(|members| {
+            if members.design == design {
+                return;
+            }
+            members.design = design;
+            if design == Design::Watermark {
+                for member in members.all.iter().flatten() {
+                    member.replica.pending.cease();
+                }
+            }
+            self.reconfigure();
+            if design == Design::Stable {
+                self.begin_noting(members, 0..members.all.len());
+            }
+        });
     }
 
     /// The numbers of the replicas.
     pub(super) fn numbers(&self) -> Vec<usize> {
         self.with(|members| {
-            let replicas = members.replicas.iter().flatten();
+            let replicas = members.all.iter().flatten();
             replicas.map(|member| member.replica.number).collect()
         })
     }
@@ -129,7 +209,7 @@ impl<T: Dispatch> Membership<T> {
             let slot = found.lock.slot().ok_or(full)?;
             member.handles += 1;
             let all = members
-                .replicas
+                .all
                 .iter()
                 .flatten()
                 .map(|member| member.handles)
@@ -159,7 +239,9 @@ impl<T: Dispatch> Membership<T> {
             if others == 0 {
                 return Err(ReplicaError::LastReplica { replica });
             }
-            Ok(members.replicas[replica].take())
+            let removed = members.all[replica].take();
+            self.reconfigure();
+            Ok(removed)
         });
         // The structure is dropped without the mutex.
         removed.map(drop)
@@ -186,7 +268,7 @@ impl<T: Dispatch> Membership<T> {
     #[inline(never)]
     fn ring_all(&self) {
         let all: Vec<_> = self.with(|members| {
-            let replicas = members.replicas.iter().flatten();
+            let replicas = members.all.iter().flatten();
             replicas.map(|member| Arc::clone(&member.replica)).collect()
         });
         for replica in all {

@@ -10,6 +10,8 @@
 //! | --- | --- |
 //! | `handle.rs` | what a thread calls |
 //! | `combine.rs` | what the holder of a replica's lock does |
+//! | `pending.rs`, `noting.rs` | the design *stable* of reads: what writers note at each replica before entries are written |
+//! | `racing.rs` | which design of reads is faster for a program's calls |
 //! | `replica.rs`, `mailbox.rs` | a replica, and the lines by which its threads reach the one that combines |
 //! | `follower.rs` | what follows the order of writes without being a replica |
 //! | `membership.rs` | which replicas there are; one that lags is helped, or left behind and installed again |
@@ -24,6 +26,9 @@
 //! it misses nothing that was answered or read anywhere before it began. The dangerous interleaving is that of a store whose replicas
 //! answer at once: a thread reads a write at one replica, tells another one, and that one reads at a replica that does
 //! not have the write yet.
+//!
+//! Where reads are served by the other design, *stable*, a read looks at what was noted at its replica first, and at the log only if
+//! that is not all applied: `pending.rs`.
 //!
 //! **Invariant 3:** entries that were reserved by one addition are applied in one hold of the lock: nobody applies up to
 //! an entry in their midst, because where to stop is an end of the log that somebody read.
@@ -42,12 +47,15 @@ mod follower;
 mod handle;
 mod mailbox;
 mod membership;
+mod noting;
 mod options;
+mod pending;
+mod racing;
 mod replica;
 
 pub use follower::Follower;
 pub use handle::Handle;
-pub use options::{Options, ReplicaError};
+pub use options::{Chosen, Design, Options, Reads, ReplicaError, Why};
 
 use crate::Dispatch;
 use membership::Membership;
@@ -138,6 +146,12 @@ impl<T: Dispatch + Sync> Replicated<T> {
     /// What follows the order of writes from here on: no write that begins after this call is missed.
     pub fn follow(&self) -> Follower<T> {
         Follower::new(Arc::clone(&self.0))
+    }
+
+    /// By which design reads are served at the moment, and why.
+    pub fn reads(&self) -> Chosen {
+        let membership = &*self.0;
+        membership.racing.chosen(|| membership.design())
     }
 
     /// The numbers of the replicas that there are.

@@ -1,6 +1,8 @@
 //! One replica: the structure behind its lock, and what its threads tell each other.
 
 use super::mailbox::Mailbox;
+use super::noting::Noting;
+use super::pending::Pending;
 use crate::Dispatch;
 use corecast_wire::fence::{self, FenceKind, fence_kind};
 use corecast_wire::reader_lock::ReaderSlot;
@@ -18,6 +20,7 @@ pub(super) struct State<T: Dispatch> {
     /// The number of entries that were applied.
     pub(super) applied: u64,
     pub(super) cursor: Cursor<T::Write>,
+    pub(super) noting: Noting,
 }
 
 impl<T: Dispatch> State<T> {
@@ -37,6 +40,8 @@ type MailboxOf<T> = Mailbox<<T as Dispatch>::Write, <T as Dispatch>::Response>;
 pub(super) struct Replica<T: Dispatch> {
     pub(super) number: usize,
     pub(super) lock: Arc<ReaderLock<State<T>>>,
+    /// What writers at other replicas have noted here.
+    pub(super) pending: Arc<Pending>,
     /// By slot.
     pub(super) mailboxes: Box<[Line<MailboxOf<T>>]>,
     bells: LineSlice<Line<Parker>>,
@@ -65,6 +70,7 @@ impl<T: Dispatch> Replica<T> {
             number,
             applied: Line(AtomicU64::new(state.applied)),
             lock: Arc::new(ReaderLock::new(state, slots)),
+            pending: Arc::new(Pending::new()),
             mailboxes: (0..slots).map(|_| Line(Mailbox::new())).collect(),
             bells: bells.expect("there are some pages of memory"),
             fence: fence_kind(),
@@ -92,6 +98,13 @@ impl<T: Dispatch> Replica<T> {
         for bell in &self.bells[..self.lock.slots_used()] {
             bell.wake_for(TOKEN, self.fence);
         }
+    }
+
+    /// Whether every entry that a read must see is applied: all that is noted of what it looks at, or all that there is.
+    #[inline(always)]
+    pub(super) fn has_all_of(&self, state: &State<T>, operation: &T::Read<'_>) -> bool {
+        let footprint = || T::read_footprint(operation);
+        self.pending.is_applied(state.applied, footprint) || state.has_all()
     }
 
     /// Whether the log went on without this replica. It is set by others under the mutex of all replicas, and taken back

@@ -4,7 +4,7 @@ use crate::counters::{Counters, Set};
 use corecast_agree::linearizability::{
     Call, Model, Recorder, Registers, Request, check, read_history, write_history,
 };
-use corecast_agree::{Options, Replicated};
+use corecast_agree::{Options, Reads, Replicated};
 
 type Response = Option<Vec<u8>>;
 type History = Vec<Call<Request, Response>>;
@@ -350,12 +350,8 @@ impl Model for CountersModel {
     }
 }
 
-fn record(replicas: usize, threads: u64, log_len: u64, is_stale: bool) -> Vec<Call<Asked, u64>> {
-    let options = Options {
-        replicas,
-        log_len,
-        ..Options::default()
-    };
+fn record(options: Options, threads: u64, is_stale: bool) -> Vec<Call<Asked, u64>> {
+    let replicas = options.replicas;
     let counters = Replicated::new(options, Counters::default());
     let clock = Recorder::new();
     let mut history = Vec::new();
@@ -392,21 +388,36 @@ fn record(replicas: usize, threads: u64, log_len: u64, is_stale: bool) -> Vec<Ca
     history
 }
 
+/// While the designs of reads race they change from time to time.
+const ALL_READS: [Reads; 3] = [Reads::Watermark, Reads::Stable, Reads::Raced];
+
 #[test]
 fn what_threads_see_of_replicas_has_an_order() {
-    for (replicas, threads, log_len) in [(2, 2, 1 << 16), (2, 4, 1 << 16), (3, 3, 128)] {
-        let history = record(replicas, threads, log_len, false);
-        let checked = check::<CountersModel>(&history);
-        assert!(
-            checked.is_ok(),
-            "{replicas} replicas, {threads} threads: {checked:?}"
-        );
+    for reads in ALL_READS {
+        for (replicas, threads, log_len) in [(2, 2, 1 << 16), (2, 4, 1 << 16), (3, 3, 128)] {
+            let options = Options {
+                replicas,
+                log_len,
+                reads,
+                ..Options::default()
+            };
+            let history = record(options, threads, false);
+            let checked = check::<CountersModel>(&history);
+            assert!(
+                checked.is_ok(),
+                "{options:?}, {threads} threads: {checked:?}"
+            );
+        }
     }
 }
 
 /// Reads that may be stale have no such order, and the checker finds that out.
 #[test]
 fn stale_reads_are_found() {
-    let found = (0..20).any(|_| check::<CountersModel>(&record(2, 2, 1 << 16, true)).is_err());
+    let options = Options {
+        replicas: 2,
+        ..Options::default()
+    };
+    let found = (0..20).any(|_| check::<CountersModel>(&record(options, 2, true)).is_err());
     assert!(found, "reads without bound were never stale");
 }

@@ -1,7 +1,9 @@
 //! Replicas over real threads: one order, no write lost or doubled, whoever lags, comes, goes or stops.
 
 use crate::counters::{Counters, Set};
-use corecast_agree::{Dispatch, Handle, Options, ReplicaError, Replicated};
+use corecast_agree::{
+    Design, Dispatch, Footprint, Handle, Options, Reads, ReplicaError, Replicated, Why,
+};
 use corecast_wire::WaitConfig;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,9 +11,14 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, Weak};
 
 fn counters(replicas: usize, log_len: u64) -> Replicated<Counters> {
+    counters_read_by(Reads::Watermark, replicas, log_len)
+}
+
+fn counters_read_by(reads: Reads, replicas: usize, log_len: u64) -> Replicated<Counters> {
     let options = Options {
         replicas,
         log_len,
+        reads,
         ..Options::default()
     };
     Replicated::new(options, Counters::default())
@@ -69,7 +76,13 @@ fn writes_have_one_order_and_none_is_lost_or_doubled() {
 /// A thread writes at one replica and tells another one, which must find it at its own.
 #[test]
 fn a_read_finds_what_was_answered_elsewhere() {
-    let counters = counters(2, 1 << 16);
+    for reads in [Reads::Watermark, Reads::Stable, Reads::Raced] {
+        finds_what_was_answered(reads);
+    }
+}
+
+fn finds_what_was_answered(reads: Reads) {
+    let counters = counters_read_by(reads, 2, 1 << 16);
     let told = AtomicU64::new(0);
     let [mut writer, mut reader] = [0, 1].map(|replica| counters.handle(replica).unwrap());
     std::thread::scope(|scope| {
@@ -162,7 +175,13 @@ fn handles_are_sent_given_back_and_counted() {
 /// Replicas are added and removed while others write and read.
 #[test]
 fn replicas_come_and_go() {
-    let counters = counters(2, 1 << 10);
+    for reads in [Reads::Watermark, Reads::Stable, Reads::Raced] {
+        come_and_go(reads);
+    }
+}
+
+fn come_and_go(reads: Reads) {
+    let counters = counters_read_by(reads, 2, 1 << 10);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for replica in 0..2 {
@@ -171,6 +190,7 @@ fn replicas_come_and_go() {
             scope.spawn(move || {
                 for value in 1..=5_000 {
                     assert_eq!(handle.write(set(replica as u64, value)), value - 1);
+                    assert_eq!(handle.read(&(replica as u64)), value);
                 }
                 done.store(true, Ordering::Release);
             });
@@ -180,6 +200,8 @@ fn replicas_come_and_go() {
             let number = counters.add_replica();
             let mut handle = counters.handle(number).unwrap();
             let before = handle.read(&0);
+            let (_, whole) = handle.snapshot();
+            assert!(whole.0.get(&0).copied().unwrap_or(0) >= before);
             assert_eq!(handle.write(set(100 + number as u64, 1)), 0);
             assert!(handle.read(&0) >= before);
             drop(handle);
@@ -189,6 +211,66 @@ fn replicas_come_and_go() {
     });
     let end = assert_equal(&counters);
     assert_eq!((end.0[&0], end.0[&1]), (5_000, 5_000));
+}
+
+/// A stable read applies what others have written of its own key, and of no other one.
+#[test]
+fn a_stable_read_of_a_quiet_key_applies_nothing() {
+    for reads in [Reads::Watermark, Reads::Stable] {
+        let counters = counters_read_by(reads, 2, 1 << 16);
+        let [mut writer, mut reader] = [0, 1].map(|replica| counters.handle(replica).unwrap());
+        writer.write(set(1, 1));
+        assert_eq!(reader.read(&1), 1);
+        writer.write(set(1, 2));
+        assert_eq!(reader.read(&2), 0);
+        let is_stable = reads == Reads::Stable;
+        let held = reader.read_within(u64::MAX, &1);
+        assert_eq!(held, if is_stable { 1 } else { 2 }, "{reads:?}");
+        assert_eq!(reader.read(&1), 2);
+    }
+}
+
+/// The first calls race the designs of reads, and all handles use the one that was chosen. Another mix has them race again.
+#[test]
+fn designs_of_reads_are_raced_by_calls() {
+    let counters = counters_read_by(Reads::Raced, 2, 1 << 12);
+    assert_eq!(counters.reads().why, Why::Racing);
+    let run = |writes_in_8: u64, is_over: &(dyn Fn(Why) -> bool + Sync)| {
+        std::thread::scope(|scope| {
+            for replica in 0..2 {
+                let mut handle = counters.handle(replica).unwrap();
+                let counters = &counters;
+                scope.spawn(move || {
+                    let key = replica as u64;
+                    let mut value = handle.read(&key);
+                    while !is_over(counters.reads().why) {
+                        for call in 0..1_000 {
+                            if call % 8 < writes_in_8 {
+                                assert_eq!(handle.write(set(key, value + 1)), value);
+                                value += 1;
+                            } else {
+                                assert_eq!(handle.read(&key), value);
+                                assert!(handle.read(&(1 - key)) <= 1_000_000_000);
+                            }
+                        }
+                    }
+                });
+            }
+        });
+    };
+    let share = |why| match why {
+        Why::Raced { share, .. } => share,
+        _ => f64::NAN,
+    };
+    run(1, &|why| share(why) > 0.0);
+    assert!(share(counters.reads().why) < 0.2);
+    run(8, &|why| share(why) > 0.8);
+    assert!(matches!(
+        counters.reads().design,
+        Design::Watermark | Design::Stable
+    ));
+    let asked = counters_read_by(Reads::Stable, 2, 1 << 12).reads();
+    assert_eq!((asked.design, asked.why), (Design::Stable, Why::Asked));
 }
 
 /// Operations are dropped although the threads of a replica are idle, all but the last ones.
@@ -241,6 +323,14 @@ impl Dispatch for Stopping {
     type Response = u64;
     type Snapshot = (Counters, Arc<Stops>);
 
+    fn read_footprint(key: &u64) -> Footprint {
+        Footprint::Key(*key)
+    }
+
+    fn write_footprint(set: &Set) -> Footprint {
+        Counters::write_footprint(set)
+    }
+
     fn read(&self, key: u64) -> u64 {
         if self.is_stopped {
             self.stops.stop();
@@ -275,11 +365,17 @@ impl Dispatch for Stopping {
 #[test]
 fn a_stopped_replica_holds_nobody_up_and_comes_back() {
     const LOG: u64 = 512;
-    for stops_in_write in [true, false] {
+    for (stops_in_write, reads) in [
+        (true, Reads::Watermark),
+        (false, Reads::Watermark),
+        (true, Reads::Stable),
+        (false, Reads::Stable),
+    ] {
         let stops = Arc::new(Stops::default());
         let options = Options {
             replicas: 1,
             log_len: LOG,
+            reads,
             ..Options::default()
         };
         let first = Stopping {
@@ -320,7 +416,7 @@ fn a_stopped_replica_holds_nobody_up_and_comes_back() {
             assert_eq!(
                 answered,
                 (1, 2 + many, 2 + many),
-                "in a write: {stops_in_write}"
+                "in a write: {stops_in_write}, {reads:?}"
             );
             assert_eq!(here.read(1), 1_000_000);
             here.write(set(2, 5));

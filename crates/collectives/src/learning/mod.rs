@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `calls.rs` | which algorithm a call runs, and the exchange of times |
 //! | [`Learner`] | a rank's races and what they have found, by operation and class of lengths |
-//! | `race.rs` | the race of one operation at one class of lengths |
+//! | [`Race`] | the race of one operation at one class of lengths, or of whatever else is called over and over |
 //!
 //! Lengths up to 64 bytes are a class, and so are longer ones up to each power of two. All ranks call the same operations in
 //! the same order, so they take the same turns. When a stage of a race is over they exchange its times in an allreduction of at
@@ -22,3 +22,4 @@ mod race;
 mod tests;
 
 pub use learner::{Learned, Learner};
+pub use race::{Race, Won};

@@ -1,4 +1,4 @@
-//! The race of an operation's algorithms at one class of lengths, in calls of the program itself.
+//! A race of few contenders in calls of the program itself, such as an operation's algorithms at one class of lengths.
 //!
 //! ```text
 //! all contenders ─► the best four ─► the best two ─► the winner
@@ -45,8 +45,26 @@ const CALLS: usize = 4;
 const FASTER_BLOCKS: usize = 7;
 
 /// A race that goes on.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_collectives::learning::Race;
+///
+/// let mut race = Race::new(vec![0, 1]);
+/// let won = loop {
+///     // The second one takes half the time.
+///     let took = if race.next() == 0 { 200 } else { 100 };
+///     if race.note(took).is_some()
+///         && let Some(won) = race.conclude()
+///     {
+///         break won;
+///     }
+/// };
+/// assert_eq!((won.winner, won.ratio), (1, 0.5));
+/// ```
 #[derive(Clone, Debug)]
-pub(super) struct Race {
+pub struct Race {
     /// Contenders that are left. The first one wins ties: at first the algorithm that ran without a race.
     contenders: Vec<u8>,
     stage: usize,
@@ -58,15 +76,16 @@ pub(super) struct Race {
 
 /// The end of a race.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Won {
-    pub(super) winner: u8,
-    /// The winner's time over that of the algorithm that it was compared with last; 1 without such.
-    pub(super) ratio: f64,
+pub struct Won {
+    /// The winner.
+    pub winner: u8,
+    /// The winner's time over that of the contender that it was compared with last; 1 without such.
+    pub ratio: f64,
 }
 
 impl Race {
     /// A race of at least two contenders, of which the first one wins ties.
-    pub(super) fn new(contenders: Vec<u8>) -> Self {
+    pub fn new(contenders: Vec<u8>) -> Self {
         debug_assert!(contenders.len() > 1);
         let times = Self::untimed(&contenders, 0);
         Self {
@@ -91,13 +110,13 @@ impl Race {
     }
 
     /// The contender of the next call.
-    pub(super) fn next(&self) -> u8 {
+    pub fn next(&self) -> u8 {
         self.contenders[self.block() % self.contenders.len()]
     }
 
     /// Notes the time of a call by the [`next`](Self::next) contender. Returns the times of the stage if it is over; then
     /// [`conclude`](Self::conclude) follows.
-    pub(super) fn note(&mut self, time: u64) -> Option<&mut [u64]> {
+    pub fn note(&mut self, time: u64) -> Option<&mut [u64]> {
         let block = self.block();
         if !self.calls.is_multiple_of(CALLS) {
             self.times[block] = self.times[block].min(time);
@@ -107,7 +126,7 @@ impl Race {
     }
 
     /// Ends a stage, whose times are those of all ranks now. Returns the winner if there is one.
-    pub(super) fn conclude(&mut self) -> Option<Won> {
+    pub fn conclude(&mut self) -> Option<Won> {
         let (of, stage) = (self.contenders.len(), STAGES[self.stage]);
         let medians: Vec<u64> = (0..of).map(|at| self.median(at)).collect();
         if self.stage == STAGES.len() - 1 {
@@ -160,7 +179,7 @@ impl Race {
     }
 
     /// The most calls that a race of `contenders` takes.
-    pub(super) const fn calls_most(contenders: usize) -> usize {
+    pub const fn calls_most(contenders: usize) -> usize {
         let (mut calls, mut left, mut stage) = (0, contenders, 0);
         while stage < STAGES.len() && left > 1 {
             calls += left * STAGES[stage].blocks * CALLS;

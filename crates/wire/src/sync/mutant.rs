@@ -180,6 +180,12 @@ pub enum Mutant {
     FollowRelaxed,
     /// A replica answers reads without looking how far the log is.
     ReadsAtOnce,
+    /// Entries are noted at other replicas when they are written, not before.
+    NotedWhenWritten,
+    /// Whoever appends does not ask at which replicas entries are to be noted when these have changed.
+    JoinerUnknown,
+    /// Replicas that come trust in notes as if no entry had been reserved before.
+    JoinerUnfenced,
     /// A replica applies writes of its own before they stand in the log.
     AppliedBeforeAppended,
     /// The log is trimmed past entries that a replica has not applied.
