@@ -10,7 +10,7 @@
 //! | written, poisoned | is refused | is refused |
 //!
 //! So reads cost no fence while writers are rare, and writers cost no system call while they are frequent: a writer that had to pass
-//! the heavy fence leaves the word fenced. One that is alone, as no other slot is taken, needs no fence, and waits for nobody.
+//! the heavy fence leaves the word fenced. Where the kernel refuses the light fence the word is never free. One that is alone, as no other slot is taken, needs no fence, and waits for nobody.
 //!
 //! The dangerous interleaving: a reader looks (no writer), a writer takes the word and looks at the lines (no reader), and
 //! both go on. **Invariant 1:** the reader's store precedes its second look, and the writer's exchange precedes its looks, in the eyes of the
@@ -53,7 +53,7 @@ pub struct ReaderLock<T> {
     /// Whether each slot is taken.
     taken: Box<[AtomicU32]>,
     /// Whether the owner of each slot reads.
-    reading: Box<[Line<AtomicU32>]>,
+    reading: Box<[Arc<Line<AtomicU32>>]>,
     value: Line<UnsafeCell<T>>,
 }
 
@@ -67,6 +67,8 @@ unsafe impl<T: Send> Send for ReaderLock<T> {}
 pub struct ReaderSlot<T> {
     lock: Arc<ReaderLock<T>>,
     index: usize,
+    /// Its line in `reading`.
+    own: Arc<Line<AtomicU32>>,
     /// Reads with a full fence since the last one without.
     fenced_reads: u32,
 }
@@ -95,12 +97,17 @@ impl<T> fmt::Debug for ReaderSlot<T> {
 impl<T> ReaderLock<T> {
     /// A lock with this many slots.
     pub fn new(value: T, slots: usize) -> Self {
+        let fence = fence::fence_kind();
+        // Where readers have no light fence the word is never free.
+        let first = if fence.is_asymmetric() { FREE } else { FENCED };
         Self {
-            word: Line(AtomicU32::new(FREE)),
-            fence: fence::fence_kind(),
+            word: Line(AtomicU32::new(first)),
+            fence,
             used: AtomicU32::new(0),
             taken: (0..slots).map(|_| AtomicU32::new(0)).collect(),
-            reading: (0..slots).map(|_| Line(AtomicU32::new(0))).collect(),
+            reading: (0..slots)
+                .map(|_| Arc::new(Line(AtomicU32::new(0))))
+                .collect(),
             value: Line(UnsafeCell::new(value)),
         }
     }
@@ -116,10 +123,11 @@ impl<T> ReaderLock<T> {
         // SeqCst: Invariant 2.
         self.used.fetch_max(index as u32 + 1, Ordering::SeqCst);
         fence::full(false);
-        let lock = Arc::clone(self);
+        let (lock, own) = (Arc::clone(self), Arc::clone(&self.reading[index]));
         Some(ReaderSlot {
             lock,
             index,
+            own,
             fenced_reads: 0,
         })
     }
@@ -252,15 +260,15 @@ impl<T> ReaderSlot<T> {
     /// A store to the slot's own line, and two loads of a line that only writers change. A full fence as well while writers are frequent.
     #[inline(always)]
     pub fn try_read(&mut self) -> Result<ReadGuard<'_, T>, Refused> {
+        let (lock, own) = (&*self.lock, &*self.own);
         // Relaxed: the second look decides.
-        let seen = self.lock.word.load(Ordering::Relaxed);
-        let own = &self.lock.reading[self.index];
+        let seen = lock.word.load(Ordering::Relaxed);
         match seen {
             FREE => {
                 // Relaxed: the fences order it (Invariant 1).
                 own.store(1, Ordering::Relaxed);
                 if !mutated!(ReaderUnfenced) {
-                    fence::light(self.lock.fence);
+                    fence::light(FenceKind::Asymmetric);
                 }
             }
             FENCED => {
@@ -272,19 +280,19 @@ impl<T> ReaderSlot<T> {
                     own.store(1, Ordering::Relaxed);
                     fence::full(mutated!(ReaderUnfenced));
                 }
-                self.fenced_reads += 1;
-                if self.fenced_reads >= FENCED_READS {
+                self.fenced_reads = self.fenced_reads.wrapping_add(1);
+                if self.fenced_reads >= FENCED_READS && lock.fence.is_asymmetric() {
                     self.fenced_reads = 0;
                     // Relaxed: it continues the release sequence of the last writer.
                     let (free, not) = (Ordering::Relaxed, Ordering::Relaxed);
-                    let _ = self.lock.word.compare_exchange(FENCED, FREE, free, not);
+                    let _ = lock.word.compare_exchange(FENCED, FREE, free, not);
                 }
             }
             _ => return Err(refused(seen)),
         }
-        let guard = ReadGuard(&self.lock, own);
+        let guard = ReadGuard(lock, own);
         // SeqCst: Invariant 1. It synchronises with the store that ended the last writing.
-        match self.lock.word.load(Ordering::SeqCst) {
+        match lock.word.load(Ordering::SeqCst) {
             FREE => Ok(guard),
             FENCED if seen == FENCED => Ok(guard),
             now => Err(refused(now)),
