@@ -5,6 +5,7 @@
 //! | [`resp`] | the protocol: requests are parsed, replies written |
 //! | `commands` | what each command does to the databases |
 //! | `keyspace.rs`, `database.rs`, `places.rs` | one replica: runs of commands are its operations; keys, values, times |
+//! | `map.rs` | [`Map`]: a replicated map for the threads of a program, without a server |
 //! | `store.rs` | the replicas, by `corecast_agree::Replicated` |
 //! | `durability` | the log of what is written, and snapshots |
 //! | `server` | event loops, connections, sessions |
@@ -18,6 +19,7 @@ mod durability;
 mod extended;
 mod glob;
 mod keyspace;
+mod map;
 mod number;
 mod places;
 pub mod resp;
@@ -25,5 +27,7 @@ mod server;
 mod store;
 
 pub use arguments::Span;
+pub use corecast_agree::{Chosen, Options, Reads, ReplicaError};
 pub use durability::AppendFsync;
+pub use map::{Entry, Map, MapHandle};
 pub use server::{Server, ServerOptions, Stopper};

@@ -7,6 +7,7 @@ mod differential;
 mod durable;
 mod frames;
 mod limits;
+mod map;
 mod replicas;
 mod replies;
 mod servers;
