@@ -8,6 +8,7 @@
 mod maps;
 
 use clap::Parser;
+use corecast_agree::Reads;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::engine::Ledger;
 use corecast_bench::{Comparison, Engine, Entrant, Flaw, Member, Role, Settings, race, table};
@@ -81,7 +82,9 @@ fn compare(
     let threads = placements.len();
     let entrants = [
         entrant(Private, threads, sets),
-        entrant(Corecast::new(replicas), threads, sets),
+        entrant(Corecast::new(replicas, Reads::Watermark), threads, sets),
+        entrant(Corecast::new(replicas, Reads::Stable), threads, sets),
+        entrant(Corecast::new(replicas, Reads::Raced), threads, sets),
         entrant(NodeReplication::new(replicas), threads, sets),
         entrant(dashmap(), threads, sets),
         entrant(Locked::new(), threads, sets),
@@ -104,7 +107,7 @@ struct Mixed<M> {
 
 impl<M: Shared> Engine for Mixed<M> {
     fn name(&self) -> &str {
-        M::NAME
+        self.map.name()
     }
 
     fn setting(&self) -> String {

@@ -1,6 +1,6 @@
 //! The maps that race: 65,536 keys of 8 bytes, values of 16.
 
-use corecast_agree::{Dispatch, Handle, Options, Replicated};
+use corecast_agree::{Dispatch, Footprint, Handle, Options, Reads, Replicated};
 use corecast_bench::Role;
 use dashmap::DashMap;
 use node_replication::{Log, Replica, ReplicaToken};
@@ -24,10 +24,10 @@ pub(crate) trait Shared: Sync {
     type Access<'a>: Access
     where
         Self: 'a;
-    const NAME: &'static str;
     const ROLE: Role;
     /// Whether a thread finds what another one has set.
     const IS_SHARED: bool = true;
+    fn name(&self) -> &'static str;
     fn setting(&self) -> String;
     fn access(&self, rank: usize) -> Self::Access<'_>;
 }
@@ -53,9 +53,12 @@ impl Access for HashMap<u64, Value> {
 
 impl Shared for Private {
     type Access<'a> = HashMap<u64, Value>;
-    const NAME: &'static str = "private HashMap";
     const ROLE: Role = Role::Floor;
     const IS_SHARED: bool = false;
+
+    fn name(&self) -> &'static str {
+        "private HashMap"
+    }
 
     fn setting(&self) -> String {
         "one for each thread".to_owned()
@@ -85,6 +88,16 @@ impl Dispatch for Map {
         self.0.insert(key, value)
     }
 
+    #[inline]
+    fn read_footprint(key: &u64) -> Footprint {
+        Footprint::Key(*key)
+    }
+
+    #[inline]
+    fn write_footprint(&(key, _): &(u64, Value)) -> Footprint {
+        Footprint::Key(key)
+    }
+
     fn snapshot(&self) -> HashMap<u64, Value> {
         self.0.clone()
     }
@@ -98,16 +111,22 @@ impl Dispatch for Map {
 pub(crate) struct Corecast {
     map: Replicated<Map>,
     replicas: usize,
+    reads: Reads,
 }
 
 impl Corecast {
-    pub(crate) fn new(replicas: usize) -> Self {
+    pub(crate) fn new(replicas: usize, reads: Reads) -> Self {
         let options = Options {
             replicas,
+            reads,
             ..Options::default()
         };
         let map = Replicated::new(options, Map(full()));
-        Self { map, replicas }
+        Self {
+            map,
+            replicas,
+            reads,
+        }
     }
 }
 
@@ -125,8 +144,15 @@ impl Access for Handle<Map> {
 
 impl Shared for Corecast {
     type Access<'a> = Handle<Map>;
-    const NAME: &'static str = "corecast Replicated";
     const ROLE: Role = Role::Corecast;
+
+    fn name(&self) -> &'static str {
+        match self.reads {
+            Reads::Watermark => "corecast Replicated",
+            Reads::Stable => "corecast Replicated, stable reads",
+            Reads::Raced => "corecast Replicated, raced reads",
+        }
+    }
 
     fn setting(&self) -> String {
         format!("{} replicas", self.replicas)
@@ -190,8 +216,11 @@ impl Access for NrAccess<'_> {
 
 impl Shared for NodeReplication {
     type Access<'a> = NrAccess<'a>;
-    const NAME: &'static str = "node-replication";
     const ROLE: Role = Role::Peer;
+
+    fn name(&self) -> &'static str {
+        "node-replication"
+    }
 
     fn setting(&self) -> String {
         format!("{} replicas, log of 32 MiB", self.0.len())
@@ -218,8 +247,11 @@ impl Access for &DashMap<u64, Value> {
 
 impl Shared for DashMap<u64, Value> {
     type Access<'a> = &'a Self;
-    const NAME: &'static str = "dashmap";
     const ROLE: Role = Role::Peer;
+
+    fn name(&self) -> &'static str {
+        "dashmap"
+    }
 
     fn setting(&self) -> String {
         "its default number of shards".to_owned()
@@ -259,8 +291,11 @@ impl Access for &Locked {
 
 impl Shared for Locked {
     type Access<'a> = &'a Self;
-    const NAME: &'static str = "RwLock<HashMap>";
     const ROLE: Role = Role::Peer;
+
+    fn name(&self) -> &'static str {
+        "RwLock<HashMap>"
+    }
 
     fn setting(&self) -> String {
         "of the standard library".to_owned()
