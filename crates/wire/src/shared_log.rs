@@ -261,7 +261,7 @@ impl<T> Cursor<T> {
 
     /// Reserves an entry for each of `values`, side by side, and moves them there if `keeps` says so, knowing the numbers.
     /// Otherwise the entries have nothing in them, `values` stays as it is, and the answer is `None`. Readers of the entries wait
-    /// for `keeps`, which should take no longer than a look at a flag.
+    /// for `keeps`, which should take no longer than some exchanges of lines.
     ///
     /// # Cost
     ///
