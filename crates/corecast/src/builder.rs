@@ -10,6 +10,7 @@ pub use planned::Planned;
 pub use succession::Successor;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use corecast_collectives::Algorithms;
@@ -17,7 +18,7 @@ use corecast_machine::CpuList;
 use corecast_model::MachineFile;
 use corecast_model::profile::Start;
 use corecast_plan::{Pattern, RootChoice};
-use corecast_team::Options;
+use corecast_team::{Options, SymmetricHeap};
 use corecast_wire::WaitConfig;
 use corecast_wire::queue::Backend;
 
@@ -351,6 +352,28 @@ impl Builder {
     /// ```
     pub fn symmetric(mut self, bytes: usize) -> Self {
         self.options.symmetric = bytes;
+        self
+    }
+
+    /// The heap of this process: what operations of its ranks lend of it is read where it lies by other processes, as long as
+    /// they may look into this one (`/proc/PID/fd`). It serves all teams of the process that are made with it, and buffers are
+    /// made in it before there is any. Processes of one team may have heaps or none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast::process::{Address, SymmetricHeap};
+    /// use std::sync::Arc;
+    ///
+    /// let heap = Arc::new(SymmetricHeap::new(1 << 30)?);
+    /// let mut data = heap.alloc(1 << 16, 1)?;
+    /// let address = Address::Name(format!("example-heap-{}", std::process::id()));
+    /// let team = corecast::Builder::new().heap(heap).enter(&address, 1, &[None])?;
+    /// team.join(0)?.broadcast(0, &mut data[..])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn heap(mut self, heap: Arc<SymmetricHeap>) -> Self {
+        self.options.heap = Some(heap);
         self
     }
 

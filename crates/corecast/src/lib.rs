@@ -102,7 +102,7 @@ pub mod process {
         Address, CMA, EnterError, InheritError, RANKS_MAX, RendezvousError, SegmentHeaderError,
         TEAM_FD, TEAM_RANK, TEAM_SIZE,
     };
-    pub use corecast_team::TransferPath;
+    pub use corecast_team::{SymmetricBytes, SymmetricHeap, TransferPath};
 }
 
 /// A team of `ranks` threads, everything chosen by Corecast.

@@ -7,10 +7,10 @@ use crate::peer_monitor::{Keeping, Peer, Watch, born, keep_mark, watch_peer};
 use crate::process_stat::Namespaces;
 use crate::rendezvous_server::RendezvousServer;
 use crate::segment_header::{Facts, Owner, SegmentHeader};
-use crate::transfer_path::{Word, try_all};
+use crate::transfer_path::{Word, map_heaps, try_all};
 use corecast_collectives::Plans;
 use corecast_team::team_memory::TeamMemory;
-use corecast_team::{KernelCopies, Options, OwnPart, Team};
+use corecast_team::{KernelCopies, Options, OwnPart, SymmetricHeap, Team};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::sync::{mutated, process_id};
 use corecast_wire::{Segment, WaitConfig, shared_fence_kind};
@@ -88,6 +88,7 @@ pub(crate) struct Assembly {
     ranks: Vec<usize>,
     limit: Duration,
     kernel_copies: Option<KernelCopies>,
+    heap: Option<Arc<SymmetricHeap>>,
     word: Word,
     /// What tells the other processes when this one ends.
     keeping: Option<Keeping>,
@@ -135,7 +136,8 @@ impl Assembly {
         for &rank in &ranks {
             let nodes = options.numa_nodes.as_ref();
             let node = nodes.map(|nodes| nodes[rank]);
-            header.register(rank, Facts { owner, node });
+            let heap = options.heap.as_ref().map(|heap| heap.name());
+            header.register(rank, Facts { owner, node, heap });
         }
         claims.stand();
         Ok(Self {
@@ -147,6 +149,7 @@ impl Assembly {
             ranks,
             limit: options.join_limit,
             kernel_copies: options.kernel_copies,
+            heap: options.heap,
             word,
             keeping,
         })
@@ -205,6 +208,8 @@ impl Assembly {
         if let Some(nodes) = self.header.nodes() {
             self.team_memory.set_nodes(nodes.into());
         }
+        let heaps = map_heaps(&self.header, &self.ranks);
+        self.team_memory.set_heaps(self.heap, heaps);
         let usable = std::thread::available_parallelism().map_or(1, usize::from);
         let shares = size > usable;
         let (processes, paths) = try_all(&self.header, &self.ranks, self.kernel_copies, shares);

@@ -14,6 +14,7 @@ use corecast_collectives::{BarrierPlan, Plans};
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Rounds, Tree};
 use corecast_team::{DEPTH_MAX, Options};
+use corecast_transfer::HeapName;
 use corecast_wire::queue::Backend;
 use corecast_wire::robust_list::EndMark;
 use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
@@ -75,6 +76,9 @@ mod fact {
     pub(crate) const DROPPED: usize = 11;
     /// The number of operations that have completed, plus one; written before the vote.
     pub(crate) const COMPLETED: usize = 12;
+    /// Where its process has its heap: the number of the file plus one, 0 if it has none, and the heap's number.
+    pub(crate) const HEAP_FILE: usize = 13;
+    pub(crate) const HEAP: usize = 14;
     pub(crate) const COUNT: usize = 16;
 }
 
@@ -83,6 +87,7 @@ mod fact {
 pub(crate) struct Facts {
     pub(crate) owner: Owner,
     pub(crate) node: Option<u32>,
+    pub(crate) heap: Option<HeapName>,
 }
 
 /// A process that has registered for a rank.
@@ -324,7 +329,7 @@ impl SegmentHeader {
     /// Registers the process that has claimed a rank.
     pub(crate) fn register(&self, rank: usize, facts: Facts) {
         let (line, at) = self.place(rank);
-        let Facts { owner, node } = facts;
+        let Facts { owner, node, heap } = facts;
         let plus_one = |number: Option<u64>| number.map_or(0, |number| number.wrapping_add(1));
         line.set(at + fact::BORN, plus_one(owner.born));
         line.set(at + fact::NODE, plus_one(node.map(u64::from)));
@@ -332,7 +337,19 @@ impl SegmentHeader {
         line.set(at + fact::WORD, owner.word.1);
         line.set(at + fact::PID_NAMESPACE, owner.namespaces.pid);
         line.set(at + fact::TIME_NAMESPACE, owner.namespaces.time);
+        let file = heap.map(|heap| u64::from(heap.file));
+        line.set(at + fact::HEAP_FILE, plus_one(file));
+        line.set(at + fact::HEAP, heap.map_or(0, |heap| heap.id));
         line.set(at + fact::READY, 1);
+    }
+
+    /// By what the heap of a rank's process is found, if it has one.
+    pub(crate) fn heap(&self, rank: usize) -> Option<HeapName> {
+        let file = self.fact(rank, fact::HEAP_FILE).checked_sub(1)?;
+        Some(HeapName {
+            file: u32::try_from(file).ok()?,
+            id: self.fact(rank, fact::HEAP),
+        })
     }
 
     /// The mark that tells when a process has ended of which this is the least rank.

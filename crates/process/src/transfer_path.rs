@@ -24,8 +24,8 @@
 
 use crate::process_stat::Namespaces;
 use crate::segment_header::{Owner, SegmentHeader};
-use corecast_team::{KernelCopies, Processes, TransferPath, TransferPaths};
-use corecast_transfer::Process;
+use corecast_team::{Heaps, KernelCopies, Processes, TransferPath, TransferPaths};
+use corecast_transfer::{MappedHeap, Process};
 use std::sync::Arc;
 
 /// The environment variable with the least number of bytes that are read from another process's memory; 0 means
@@ -111,6 +111,26 @@ pub(crate) fn try_all(
         from.push(Some(reach.clone()));
     }
     (processes, TransferPaths { from, lends_from })
+}
+
+/// Maps the heaps of the processes of all ranks but `ours`. What lies in one that cannot be mapped comes as any other data.
+pub(crate) fn map_heaps(header: &SegmentHeader, ours: &[usize]) -> Heaps {
+    let own = Namespaces::own();
+    let mut found: Vec<((u64, u64), Option<MappedHeap>)> = Vec::new();
+    let map = |rank| {
+        let owner = header.owner(rank).filter(|_| !ours.contains(&rank))?;
+        let name = header.heap(rank)?;
+        if owner.namespaces.share_numbers(own) == Some(false) {
+            return None;
+        }
+        if let Some((_, heap)) = found.iter().find(|(word, _)| *word == owner.word) {
+            return heap.clone();
+        }
+        let heap = MappedHeap::open(owner.pid, name).ok();
+        found.push((owner.word, heap.clone()));
+        heap
+    };
+    (0..header.size()).map(map).collect()
 }
 
 /// Least number of bytes to lend without a copy, `None` for never. `requested` is the value of [`CMA`].

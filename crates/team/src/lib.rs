@@ -53,7 +53,7 @@ pub use corecast_collectives::{
     Ordered, Parts, Plans, PlansError, RANGES_MAX,
 };
 #[cfg(not(loom))]
-pub use corecast_transfer::AllocError;
+pub use corecast_transfer::{AllocError, SymmetricBytes, SymmetricHeap};
 pub use error::{JoinError, TeamError};
 pub use failure::{Failure, Loss, RankActivity, Site};
 pub use hardware::{Hardware, MemberLines, TeamLines};
@@ -67,6 +67,8 @@ pub use symmetric::SymmetricBuffer;
 pub use team::{Kept, OwnPart, Team};
 pub use team_memory::TeamMemory;
 pub use team_state::TeamState;
+#[cfg(not(loom))]
+pub use transfer_path::Heaps;
 pub use transfer_path::{KernelCopies, Processes, TransferPath, TransferPaths};
 
 /// What one operation at a time runs on: a rank's ends of the lines and its schedule.

@@ -4,9 +4,13 @@ use crate::error::TeamError;
 use crate::operation::RANKS_MAX;
 use crate::transfer_path::KernelCopies;
 use corecast_collectives::Algorithms;
+#[cfg(not(loom))]
+use corecast_transfer::SymmetricHeap;
 use corecast_wire::WaitConfig;
 use corecast_wire::fiber::STACK_BYTES;
 use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
+#[cfg(not(loom))]
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Most operations in flight of a member. Each of them takes hundreds of kilobytes.
@@ -63,6 +67,10 @@ pub struct Options {
     /// makes buffers; 0 for none. They are rounded up to 64 KiB, and take no memory until then. The process that makes the
     /// team decides.
     pub symmetric: usize,
+    /// The heap of this process: what its ranks lend of it is read where it lies, by processes that can map it. It serves all
+    /// teams of the process, and buffers are made in it without any of them. Processes of one team may differ.
+    #[cfg(not(loom))]
+    pub heap: Option<Arc<SymmetricHeap>>,
     /// From which length on the kernel copies what this process's ranks lend to other processes, where `CORECAST_CMA` does
     /// not say it. `None`: from 128 KiB where ranks share cores, else never.
     pub kernel_copies: Option<KernelCopies>,
@@ -141,6 +149,8 @@ impl Default for Options {
             learn: false,
             lines: LINES,
             symmetric: SYMMETRIC_BYTES,
+            #[cfg(not(loom))]
+            heap: None,
             kernel_copies: None,
             meanwhile: None,
             begun: [0; 2],

@@ -40,8 +40,9 @@ use std::sync::{Arc, OnceLock, PoisonError};
 #[cfg(not(loom))]
 use {
     crate::symmetric::SymmetricBuffer,
+    crate::transfer_path::Heaps,
     bytemuck::Pod,
-    corecast_transfer::{AllocError, SymmetricMemory},
+    corecast_transfer::{AllocError, SymmetricHeap, SymmetricMemory},
 };
 
 /// A team without its members.
@@ -81,6 +82,9 @@ pub struct TeamMemory {
     /// The symmetric memory of each rank; none in a team of threads.
     #[cfg(not(loom))]
     symmetric: Vec<SymmetricMemory>,
+    /// This process's heap, and by rank those of other processes that this one has mapped.
+    #[cfg(not(loom))]
+    heaps: OnceLock<(Option<Arc<SymmetricHeap>>, Heaps)>,
 }
 
 /// The line of a rank's operation history, which goes on after operation number `begun`.
@@ -225,6 +229,8 @@ impl TeamMemory {
             line_memory: LineMemory::default(),
             #[cfg(not(loom))]
             symmetric,
+            #[cfg(not(loom))]
+            heaps: OnceLock::new(),
         };
         let first = team_memory.context(0, &rank_segments)?;
         *team_memory.waiting() = vec![first];
@@ -249,8 +255,21 @@ impl TeamMemory {
             .for_each(|context| self.introduce(context));
     }
 
+    /// Lets members lend what lies in this process's heap without copying it, and read what others lend of theirs, which are
+    /// mapped here by rank. Call it before [`set_processes`](Self::set_processes).
+    #[cfg(not(loom))]
+    pub fn set_heaps(&self, own: Option<Arc<SymmetricHeap>>, theirs: Heaps) {
+        let _ = self.heaps.set((own, theirs));
+    }
+
     /// Tells the endpoints of an operation context whose memory they can read.
     fn introduce(&self, context: &mut [Option<OpContext>]) {
+        #[cfg(not(loom))]
+        if let Some((own, theirs)) = self.heaps.get() {
+            for context in context.iter_mut().flatten() {
+                context.fabric.open_heaps(own.as_deref(), theirs);
+            }
+        }
         let Some((processes, lends_from)) = self.kernel_copy.get() else {
             return;
         };

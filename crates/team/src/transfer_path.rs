@@ -93,3 +93,7 @@ pub struct TransferPaths {
 
 /// The process of each rank, if its memory can be read.
 pub type Processes = Vec<Option<Arc<Process>>>;
+
+/// The heap of each rank's process, where this one has mapped it.
+#[cfg(not(loom))]
+pub type Heaps = Vec<Option<corecast_transfer::MappedHeap>>;

@@ -55,13 +55,15 @@ pub(crate) struct Descriptor {
 unsafe impl Lines for Descriptor {}
 
 /// One line in which the borrower counts the descriptors that it has returned. Between processes it also says whether
-/// the borrower can read the lender's memory, and how many bytes it had read when the kernel refused.
+/// the borrower can read the lender's memory, how many bytes it had read when the kernel refused, and whether it has mapped
+/// the lender's heap.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Acks {
     count: AtomicU64,
     reads: AtomicU32,
     done: AtomicU64,
+    maps: AtomicU32,
 }
 
 /// The values of `Acks::reads`: 0 says nothing, `READS` that the borrower can read the lender's memory, `REFUSED`
@@ -104,6 +106,8 @@ pub enum Way {
     KernelCopy,
     /// It copies them from an offset in the lender's symmetric memory, which it has mapped.
     Symmetric,
+    /// It copies them from an offset in the heap of the lender's process, which it has mapped.
+    Heap,
 }
 
 impl Way {
@@ -113,6 +117,7 @@ impl Way {
         match number {
             0 => Self::InPlace,
             1 => Self::KernelCopy,
+            3 => Self::Heap,
             _ => Self::Symmetric,
         }
     }
@@ -206,6 +211,13 @@ impl Lender {
         // before it counts the descriptor as returned, so a lender that has seen the count lends nothing by kernel
         // copy any more.
         self.acks.reads.load(Ordering::Relaxed) == READS
+    }
+
+    /// Whether the borrower has mapped the heap of this process.
+    #[inline]
+    pub fn is_mapped(&self) -> bool {
+        // Relaxed: a borrower that says so has mapped the heap for good, and nothing else is published by it.
+        self.acks.maps.load(Ordering::Relaxed) == 1
     }
 
     /// The number of bytes that the borrower had read of the descriptor that it returned last, if the kernel has
@@ -327,6 +339,12 @@ impl Borrower {
     pub fn reads(&self) {
         // Relaxed: a hint.
         self.acks.reads.store(READS, Ordering::Relaxed);
+    }
+
+    /// Says that this process has mapped the heap of the lender's.
+    pub fn maps(&self) {
+        // Relaxed: see `Lender::is_mapped`.
+        self.acks.maps.store(1, Ordering::Relaxed);
     }
 
     /// Records that the kernel refused after `done` bytes of the next descriptor, which the caller then acknowledges.

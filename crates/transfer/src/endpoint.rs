@@ -4,6 +4,8 @@ use crate::bounce_buffer::{self, BounceBuffer, BounceMemory};
 use crate::cma::Process;
 use crate::descriptor::{DESCRIPTORS, DescriptorFields, Way};
 use crate::eager_buffer::EagerBuffer;
+#[cfg(not(loom))]
+use crate::heap::{MappedHeap, SymmetricHeap};
 use crate::link::{Link, Outside, Piece};
 use crate::pipelined::PipelinedCopy;
 use crate::unfetched::Unfetched;
@@ -66,6 +68,8 @@ pub struct Endpoint {
     kernel_copy_from: usize,
     /// The addresses of this rank's symmetric memory.
     symmetric: Range<usize>,
+    /// The addresses of this process's heap.
+    heap: Range<usize>,
     /// Tells whether this is a copy in a forked process.
     #[cfg(not(loom))]
     fork_detector: ForkDetector,
@@ -94,6 +98,7 @@ impl Endpoint {
             shape: (1, 0),
             kernel_copy_from: usize::MAX,
             symmetric: 0..0,
+            heap: 0..0,
             #[cfg(not(loom))]
             fork_detector: ForkDetector::now(),
         }
@@ -205,6 +210,29 @@ impl Endpoint {
         link.borrower.reads();
     }
 
+    /// From now on what lies in `heap` is lent without a copy to processes that have mapped it.
+    #[cfg(not(loom))]
+    pub fn lends_heap(&mut self, heap: &SymmetricHeap) {
+        self.heap = heap.addresses();
+    }
+
+    /// Says that the peer behind `link` belongs to a process whose heap this one has mapped. The peer may then lend what lies
+    /// there without a copy.
+    ///
+    /// # Panics
+    ///
+    /// If the peer lends addresses of this process.
+    #[cfg(not(loom))]
+    pub fn maps_heap(&mut self, link: usize, heap: &MappedHeap) {
+        let link = &mut self.links[link];
+        assert!(
+            link.theirs.is_some(),
+            "a thread of this process lends itself"
+        );
+        link.heap = Some(heap.lines());
+        link.borrower.maps();
+    }
+
     /// Whether the endpoint has a bounce buffer, to which it copies what it lends to other processes.
     pub fn copies(&self) -> bool {
         self.bounce_buffer.is_some()
@@ -227,7 +255,7 @@ impl Endpoint {
 
     /// Lends a part of `window` to the peers behind `links`: by address at once; between processes
     /// the loan waits for its turn, and [`advance`](Self::advance) goes on with it. There it is read where it lies if it is
-    /// in this rank's symmetric memory, or by kernel copy, and else goes through the bounce buffer.
+    /// in this rank's symmetric memory or its process's heap, or by kernel copy, and else goes through the bounce buffer.
     ///
     /// # Panics
     ///
@@ -251,7 +279,10 @@ impl Endpoint {
             return;
         }
         let mut pipelined: Option<PipelinedCopy> = None;
-        let symmetric = self.symmetric_offset(&addresses);
+        let symmetric = offset(&self.symmetric, &addresses).map(|start| (start, Way::Symmetric));
+        let heap = offset(&self.heap, &addresses).map(|start| (start, Way::Heap));
+        let kernel = (addresses.len() >= self.kernel_copy_from)
+            .then_some((addresses.start as u64, Way::KernelCopy));
         for &number in links {
             assert!(self.has_room(number), "link {number} takes no more loans");
             if self.links[number].theirs.is_none() {
@@ -259,10 +290,13 @@ impl Endpoint {
                 continue;
             }
             self.links[number].pipelined += 1;
-            let by_kernel = addresses.len() >= self.kernel_copy_from;
-            if symmetric.is_some() || by_kernel && self.links[number].lender.is_read() {
+            let lender = &self.links[number].lender;
+            let place = symmetric
+                .or_else(|| heap.filter(|_| lender.is_mapped()))
+                .or_else(|| kernel.filter(|_| lender.is_read()));
+            if let Some(place) = place {
                 let (size, addresses) = (window.element_size, addresses.clone());
-                let loan = PipelinedCopy::direct(addresses, symmetric, size, tag, number);
+                let loan = PipelinedCopy::direct(addresses, place, size, tag, number);
                 self.pipelined.extend(pipelined.take());
                 self.pipelined.push(loan);
                 continue;
@@ -278,14 +312,6 @@ impl Endpoint {
         }
         self.pipelined.extend(pipelined);
         self.advance();
-    }
-
-    /// The offset of addresses in this rank's symmetric memory, if all of them lie there.
-    fn symmetric_offset(&self, addresses: &Range<usize>) -> Option<u64> {
-        let inside = !addresses.is_empty()
-            && self.symmetric.start <= addresses.start
-            && addresses.end <= self.symmetric.end;
-        inside.then(|| (addresses.start - self.symmetric.start) as u64)
     }
 
     fn lend_address(&mut self, number: usize, tag: u32, addresses: Range<usize>) {
@@ -450,7 +476,7 @@ impl Endpoint {
     }
 
     /// Whether the next loan of the peer behind `link` is there and read where it lies in another process: by kernel copy
-    /// or in symmetric memory. The caller then calls [`fetch`](Self::fetch) and [`give_back`](Self::give_back) instead of
+    /// or in memory that this process has mapped. The caller then calls [`fetch`](Self::fetch) and [`give_back`](Self::give_back) instead of
     /// [`borrow`](Self::borrow).
     pub fn is_direct(&mut self, link: usize) -> bool {
         let link = &mut self.links[link];
@@ -458,10 +484,10 @@ impl Endpoint {
         link.theirs.is_some() && link.look().is_some_and(is_direct)
     }
 
-    /// Whether the next loan of the peer behind `link` is there and in symmetric memory.
+    /// Whether the next loan of the peer behind `link` is there and in symmetric memory or a heap.
     pub fn is_symmetric(&mut self, link: usize) -> bool {
         let said = self.links[link].look();
-        said.is_some_and(|said| said.way == Way::Symmetric)
+        said.is_some_and(|said| matches!(said.way, Way::Symmetric | Way::Heap))
     }
 
     /// Copies the bytes from offset `at` on of the next loan of the peer behind `link`, which is read [where it
@@ -488,11 +514,16 @@ impl Endpoint {
         if said.len != said.left || end.is_none_or(|end| end > said.len) {
             return Err(Unfetched::Outside);
         }
-        let read = match (said.way, &link.kernel_copy, &link.symmetric) {
+        let mapped = match said.way {
+            Way::Symmetric => link.symmetric.as_ref(),
+            Way::Heap => link.heap.as_ref(),
+            Way::InPlace | Way::KernelCopy => None,
+        };
+        let read = match (said.way, &link.kernel_copy, mapped) {
             (Way::KernelCopy, Some(process), _) => {
                 process.read(said.start.wrapping_add(at as u64), into)
             }
-            (Way::Symmetric, _, Some(theirs)) => {
+            (_, _, Some(theirs)) => {
                 let bytes = size_of_val(&**theirs) as u64;
                 let from = said.start.checked_add(at as u64);
                 let is_there = |from: &u64| {
@@ -501,9 +532,9 @@ impl Endpoint {
                 };
                 let from = from.filter(is_there).ok_or(Unfetched::Outside)?;
                 let from = theirs.as_ptr().cast::<u8>().wrapping_add(from as usize);
-                // SAFETY: within the peer's symmetric memory, as was just checked, whose segment the link keeps mapped.
-                // Its rank writes there only once it has struck the descriptor out, and what was copied is not believed
-                // then. `into` is not there: no rank has a reference to another one's symmetric memory.
+                // SAFETY: within the peer's symmetric memory or heap, as was just checked, whose segment the link keeps
+                // mapped. Its rank writes there only once it has struck the descriptor out, and what was copied is not
+                // believed then. `into` is not there: no rank has a reference to another one's symmetric memory or heap.
                 unsafe { stream::copy_raw(into, from, all) };
                 Ok(())
             }
@@ -560,6 +591,13 @@ impl Endpoint {
             self.links[lent.link].lender.revoke(lent.number);
         }
     }
+}
+
+/// The offset of addresses in memory that others have mapped, if all of them lie there.
+fn offset(memory: &Range<usize>, addresses: &Range<usize>) -> Option<u64> {
+    let inside =
+        !addresses.is_empty() && memory.start <= addresses.start && addresses.end <= memory.end;
+    inside.then(|| (addresses.start - memory.start) as u64)
 }
 
 /// The panic message where an endpoint has no bounce buffer.

@@ -15,6 +15,7 @@
 //! | `bounce_buffer.rs`, `eager_buffer.rs` | memory to which lent data are copied: for other processes, and for threads of this one |
 //! | `cma.rs` | memory of another process, read by the kernel (`process_vm_readv`) |
 //! | `symmetric.rs` | buffers that all processes of a team have mapped |
+//! | `heap.rs` | buffers of a process that the processes of all of its teams map |
 //! | `link.rs`, `join.rs` | the two ends between a pair of ranks; the pieces of a loan, as a borrower reads them |
 //! | `pipelined.rs` | loans that wait until the bounce buffer has room |
 //! | `window.rs`, `scope.rs` | buffers of which parts can be lent, and for how long |
@@ -36,6 +37,8 @@ mod descriptor;
 pub mod descriptor;
 mod eager_buffer;
 mod endpoint;
+#[cfg(not(loom))]
+mod heap;
 mod join;
 mod link;
 mod pipelined;
@@ -48,6 +51,8 @@ mod window;
 pub use bounce_buffer::BounceMemory;
 pub use cma::Process;
 pub use endpoint::Endpoint;
+#[cfg(not(loom))]
+pub use heap::{HeapName, MappedHeap, SymmetricHeap};
 pub use join::{End, Memory, join};
 pub use link::{Outside, Piece, link_bytes};
 pub use scope::{HasEndpoint, scope, scope_to_read};

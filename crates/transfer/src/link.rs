@@ -25,6 +25,8 @@ pub(crate) struct Link {
     pub(crate) theirs: Option<LineSlice<BounceLine>>,
     /// The peer's symmetric memory, if it is another process's and has any.
     pub(crate) symmetric: Option<LineSlice<BounceLine>>,
+    /// The heap of the peer's process, where this one has mapped it.
+    pub(crate) heap: Option<LineSlice<BounceLine>>,
     /// The peer's process, where this one can read its memory.
     pub(crate) kernel_copy: Option<Arc<Process>>,
     /// A copy of the peer's next descriptor, once it was looked at, so that another process cannot

@@ -27,9 +27,8 @@ pub(crate) struct PipelinedCopy {
 enum Means {
     /// It goes through the bounce buffer, chunk by chunk.
     Chunks,
-    /// Its only peer reads it where it lies, once that holds nothing else: by kernel copy, or in symmetric memory from
-    /// this offset on.
-    Direct(Option<u64>),
+    /// Its only peer reads it where it lies, once that holds nothing else: from this address or offset on.
+    Direct(u64, Way),
     /// The peer may read it so, by the descriptor with this number.
     Reading(u64, Way),
 }
@@ -46,18 +45,18 @@ impl PipelinedCopy {
         }
     }
 
-    /// A loan to one peer, which reads it where it lies: by kernel copy, or from offset `symmetric` of the lender's
-    /// symmetric memory on.
+    /// A loan to one peer, which reads it where it lies: by kernel copy, or from an offset on in the lender's symmetric
+    /// memory or heap.
     pub(crate) fn direct(
         addresses: Range<usize>,
-        symmetric: Option<u64>,
+        (start, way): (u64, Way),
         element_size: usize,
         tag: u32,
         link: usize,
     ) -> Self {
         let mut pipelined = Self::new(addresses, element_size, tag);
         pipelined.add(link);
-        pipelined.means = Means::Direct(symmetric);
+        pipelined.means = Means::Direct(start, way);
         pipelined
     }
 
@@ -92,18 +91,14 @@ impl PipelinedCopy {
     ) -> bool {
         match self.means {
             Means::Chunks => {}
-            Means::Direct(symmetric) => {
+            Means::Direct(start, way) => {
                 let number = self.links[0] as usize;
                 if !bounce_buffer.is_idle(number) {
                     return false;
                 }
                 let (link, len) = (&mut links[number], self.addresses.len() as u64);
-                let (start, way) = match symmetric {
-                    Some(offset) => (offset, Way::Symmetric),
-                    None => (self.addresses.start as u64, Way::KernelCopy),
-                };
                 // The kernel may have refused the peer since, which its last return tells.
-                if way == Way::Symmetric || link.lender.is_read() || mutated!(ExposedAgain) {
+                if way != Way::KernelCopy || link.lender.is_read() || mutated!(ExposedAgain) {
                     link.lender.offer(DescriptorFields {
                         start,
                         len,

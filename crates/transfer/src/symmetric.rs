@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError};
 
 /// The symmetric memory of one rank, of which its process makes buffers.
 ///
-/// **Invariant:** pages have memory exactly while they belong to a buffer, and no two buffers have a page in common. Other
+/// **Invariant:** pages have memory only while they belong to a buffer, and no two buffers have a page in common. Other
 /// processes only read what is lent to them.
 #[derive(Clone)]
 pub struct SymmetricMemory(Arc<Inner>);
@@ -83,30 +83,65 @@ impl SymmetricMemory {
     ///
     /// A lock, a system call, and the clearing of the pages.
     pub fn alloc(&self, bytes: usize) -> Result<SymmetricBytes, AllocError> {
+        let buffer = self.alloc_lazily(bytes, 1)?;
+        let range = &buffer.range;
+        self.0.segment.commit(range.start, range.len())?;
+        Ok(buffer)
+    }
+
+    /// [`alloc`](Self::alloc), but a page has memory when it is first touched, by whichever process: then the kernel may find that
+    /// there is none, and end a process. The buffer begins with a page, and at a multiple of `align`, a power of two.
+    ///
+    /// # Errors
+    ///
+    /// [`AllocError::Full`], [`AllocError::Forked`].
+    ///
+    /// # Panics
+    ///
+    /// If `align` is no power of two.
+    ///
+    /// # Cost
+    ///
+    /// A lock.
+    pub(crate) fn alloc_lazily(
+        &self,
+        bytes: usize,
+        align: usize,
+    ) -> Result<SymmetricBytes, AllocError> {
+        assert!(align.is_power_of_two(), "an alignment of {align}");
         let inner = &self.0;
         if forked_since(&inner.fork_detector) {
             return Err(AllocError::Forked);
         }
         let all = inner.place.len();
         let full = AllocError::Full { wanted: bytes, all };
-        let pages = bytes
-            .max(1)
-            .checked_next_multiple_of(rustix::param::page_size());
-        let Some(pages) = pages.filter(|&pages| pages <= all) else {
+        let page = rustix::param::page_size();
+        let pages = bytes.max(1).checked_next_multiple_of(page);
+        // With so many more there is a multiple among the first ones.
+        let more = align.saturating_sub(page);
+        let (pages, wanted) = (pages, pages.and_then(|pages| pages.checked_add(more)));
+        let (Some(pages), Some(wanted)) = (pages, wanted.filter(|&wanted| wanted <= all)) else {
             return Err(full);
         };
-        let allocated = inner.free().allocate_range(pages);
-        let range = allocated.map_err(|_| full)?;
+        let mut free = inner.free();
+        let allocated = free.allocate_range(wanted).map_err(|_| full)?;
+        let first = inner.segment.address(allocated.start).as_ptr().addr();
+        let start = allocated.start + (first.next_multiple_of(align) - first);
+        let range = start..start + pages;
+        for rest in [allocated.start..range.start, range.end..allocated.end] {
+            if !rest.is_empty() {
+                free.free_range(rest);
+            }
+        }
+        drop(free);
         // From here on dropping it gives the pages back.
-        let buffer = SymmetricBytes {
-            // Nothing is read or written there before the pages have memory.
+        Ok(SymmetricBytes {
+            // Nothing is read or written there before the pages have memory, or may take it.
             start: inner.segment.address(range.start),
             len: bytes,
-            range: range.clone(),
+            range,
             of: self.clone(),
-        };
-        inner.segment.commit(range.start, range.len())?;
-        Ok(buffer)
+        })
     }
 
     /// The memory of a bounce buffer, with this memory beside it.

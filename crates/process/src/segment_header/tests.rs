@@ -2,6 +2,7 @@
 
 use super::*;
 use corecast_plan::Pattern;
+use corecast_transfer::HeapName;
 
 fn plans(n: usize, pattern: &str) -> Plans {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
@@ -132,7 +133,11 @@ fn a_header_says_what_does_not_fit() {
     let flags = (theirs.record, theirs.deterministic, theirs.lines);
     assert_eq!(flags, (true, false, 70_000));
     assert!(header.owner(2).is_none());
-    let facts = |pid, born, node| Facts {
+    let facts = |pid: u32, born, node| Facts {
+        heap: (pid % 2 == 0).then_some(HeapName {
+            file: pid,
+            id: u64::MAX - u64::from(pid),
+        }),
         owner: Owner {
             pid,
             born,
@@ -158,6 +163,9 @@ fn a_header_says_what_does_not_fit() {
     assert!(register(1, facts(80, None, Some(0))));
     assert_eq!(header.owner(0), Some(facts(79, None, None).owner));
     assert_eq!(header.nodes(), Some(vec![1, 0, 0]));
+    let heaps: Vec<_> = (0..3).map(|rank| header.heap(rank)).collect();
+    assert_eq!(heaps, [None, facts(80, None, None).heap, None]);
+    assert!(heaps[1].is_some());
     assert!(!header.end_mark(2).is_known());
     segment.at::<Words>(0, 1).unwrap()[0].set(word::VERSION, 99);
     let version = read(None, &options, fence).unwrap_err().to_string();

@@ -3,9 +3,12 @@
 use crate::cma::{assert_died, plans, said, until_one_fails};
 use corecast_collectives::operator::Sum;
 use corecast_process::{Address, ProcessGroup};
-use corecast_team::{AllocError, Member, Options, Team};
+use corecast_team::{
+    AllocError, Member, Options, SymmetricBuffer, SymmetricBytes, SymmetricHeap, Team,
+};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 const PART: &str = "CORECAST_TEST_SYMMETRIC_PART";
 
@@ -23,9 +26,18 @@ fn part() {
     };
     let words: Vec<&str> = part.split(' ').collect();
     let n = words[2].parse().unwrap();
-    let team = enter(words[1], n, 1, &Options::default());
+    let mut options = Options::default();
+    let heap = Arc::new(SymmetricHeap::new(1 << 30).unwrap());
+    if words[0] == "heap" {
+        options.heap = Some(Arc::clone(&heap));
+    }
+    let team = enter(words[1], n, 1, &options);
     match words[0] {
-        "whole" => _ = team.run(|member| (0..3).for_each(|round| mixed(member, round))),
+        "whole" => _ = team.run(|member| (0..3).for_each(|round| mixed(member, round, None))),
+        // The process with the heap that nobody else knows of has what it lends copied.
+        "heap" | "hidden" => {
+            team.run(|member| (0..3).for_each(|round| mixed(member, round, Some(&heap))));
+        }
         "stays" => {
             let failures = team.run(|member| {
                 let mut data = member.alloc::<u64>(3 << 18).unwrap();
@@ -54,16 +66,38 @@ fn start(part: &str, name: &str, n: usize) -> Child {
         .unwrap()
 }
 
+/// A buffer of a rank's symmetric memory, or of its process's heap.
+enum Buffer {
+    Own(SymmetricBuffer<u64>),
+    Heap(SymmetricBytes),
+}
+
+impl Buffer {
+    fn new(member: &Member, heap: Option<&SymmetricHeap>, len: usize) -> Self {
+        match heap {
+            None => Self::Own(member.alloc(len).unwrap()),
+            Some(heap) => Self::Heap(heap.alloc(len * 8, 1).unwrap()),
+        }
+    }
+
+    fn as_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Own(buffer) => buffer,
+            Self::Heap(bytes) => bytemuck::cast_slice_mut(bytes),
+        }
+    }
+}
+
 /// Operations in which some ranks have symmetric buffers and some have not, blocking and in flight.
-fn mixed(member: &mut Member, round: usize) {
+fn mixed(member: &mut Member, round: usize, heap: Option<&SymmetricHeap>) {
     let (n, me) = (member.size(), member.rank());
     for (number, len) in [1, 100, 5_000, 40_001, 200_000].into_iter().enumerate() {
-        let mut symmetric = member.alloc::<u64>(len + 7).unwrap();
-        let mut all_symmetric = member.alloc::<u64>(n * len).unwrap();
+        let mut symmetric = Buffer::new(member, heap, len + 7);
+        let mut all_symmetric = Buffer::new(member, heap, n * len);
         let (mut plain, mut all_plain) = (vec![0; len + 7], vec![0; n * len]);
         let (own, all) = match (me + round + number) % 3 {
             0 => (&mut plain[..], &mut all_plain[..]),
-            _ => (&mut symmetric[..], &mut all_symmetric[..]),
+            _ => (symmetric.as_mut(), all_symmetric.as_mut()),
         };
         let own = &mut own[3..3 + len];
         let value = |rank: usize, index: usize| (rank * 1_000_003 + index * 31 + round) as u64;
@@ -103,11 +137,11 @@ fn operations_over_symmetric_buffers_are_right() {
     for n in [1, 2, 3, 5] {
         let name = format!("symmetric-own-{n}-{}", std::process::id());
         let team = enter(&name, n, n, &Options::default());
-        team.run(|member| (0..3).for_each(|round| mixed(member, round)));
+        team.run(|member| (0..3).for_each(|round| mixed(member, round, None)));
     }
     Team::new(plans(3).unwrap())
         .unwrap()
-        .run(|member| mixed(member, 0));
+        .run(|member| mixed(member, 0, None));
 }
 
 #[test]
@@ -117,6 +151,15 @@ fn processes_read_each_others_symmetric_buffers() {
         let processes: Vec<Child> = (0..n).map(|_| start("whole", &name, n)).collect();
         processes.into_iter().for_each(|child| _ = said(child));
     }
+}
+
+/// Two processes that know each other's heaps, and a third one whose heap nobody knows.
+#[test]
+fn processes_read_each_others_heaps() {
+    let name = format!("symmetric-heaps-{}", std::process::id());
+    let kinds = ["heap", "heap", "hidden"];
+    let processes = kinds.map(|kind| start(kind, &name, kinds.len()));
+    processes.into_iter().for_each(|child| _ = said(child));
 }
 
 /// A process that is killed amid its loans takes nobody along.

@@ -6,6 +6,8 @@ use super::nothing_else::{NothingElse, Overtaking};
 use crate::element::Element;
 use crate::failure::Failure;
 use crate::transfer_path::Processes;
+#[cfg(not(loom))]
+use corecast_transfer::{MappedHeap, SymmetricHeap};
 use corecast_transfer::{Piece, Unfetched};
 use corecast_wire::Fabric;
 use corecast_wire::queue::Received;
@@ -144,6 +146,23 @@ impl Hardware {
             }
         }
         self.endpoint.lend_by_kernel_from(lends_from);
+    }
+
+    /// Lets the endpoint lend what lies in this process's heap, and read what peers lend of theirs.
+    #[cfg(not(loom))]
+    pub(crate) fn open_heaps(
+        &mut self,
+        own: Option<&SymmetricHeap>,
+        theirs: &[Option<MappedHeap>],
+    ) {
+        if let Some(heap) = own {
+            self.endpoint.lends_heap(heap);
+        }
+        for (number, link) in self.links.iter().enumerate() {
+            if let Some(heap) = &theirs[link.peer] {
+                self.endpoint.maps_heap(number, heap);
+            }
+        }
     }
 
     /// Takes the next loan of `peer`, which must have `len` bytes.

@@ -1,7 +1,8 @@
 //! Loans out of symmetric memory, which are read where they lie.
 
 use super::*;
-use corecast_transfer::{AllocError, SymmetricBytes};
+use corecast_transfer::{AllocError, HeapName, MappedHeap, SymmetricBytes, SymmetricHeap};
+use std::os::fd::AsRawFd;
 
 fn filled(rank: &Rank, seed: u64, len: usize) -> SymmetricBytes {
     let mut data = rank.symmetric.alloc(len).unwrap();
@@ -47,6 +48,87 @@ fn what_lies_in_symmetric_memory_is_read_in_place() {
         one.endpoint.give_back(0);
         assert_eq!((into[0], zero.endpoint.unsettled()), (data[7], None));
     });
+}
+
+/// A heap is lent to those that have mapped it, and through the bounce buffer to others.
+#[test]
+fn what_lies_in_a_heap_is_read_in_place_by_those_that_map_it() {
+    let mut ranks = team(&[0, 1, 2], 4, 128);
+    let [zero, one, two] = &mut ranks[..] else {
+        unreachable!("three ranks")
+    };
+    let heap = SymmetricHeap::new(1 << 20).unwrap();
+    let mut data = heap.alloc(5000, 1).unwrap();
+    data.copy_from_slice(&bytes(9, 5000));
+    zero.endpoint.lends_heap(&heap);
+    let mapped = MappedHeap::open(std::process::id(), heap.name()).unwrap();
+    one.endpoint.maps_heap(0, &mapped);
+    drop(mapped);
+    let mut into = [0; 4987];
+    bulk::scope_to_read(zero, &data, 1, |zero, window| {
+        zero.endpoint.lend(window, &[0, 1], 2, 13..5000);
+        assert!(one.endpoint.is_direct(0) && one.endpoint.is_symmetric(0));
+        assert_eq!(one.endpoint.fetch(0, 0, &mut into, 0), Ok(()));
+        let outside = one.endpoint.fetch(0, 1, &mut into, 0);
+        assert_eq!(outside, Err(Unfetched::Outside));
+        one.endpoint.give_back(0);
+        assert!(into == data[13..]);
+        assert!(!two.endpoint.is_direct(0), "it has not mapped the heap");
+        let mut found = Vec::new();
+        while found.len() < 4987 {
+            zero.endpoint.advance();
+            found.extend(drain(&mut two.endpoint, 0).1);
+        }
+        assert!(found == data[13..]);
+    });
+    // What a process names that has no heap, or one that was not mapped, is refused.
+    bulk::scope_to_read(zero, &data, 1, |zero, window| {
+        zero.endpoint.lend(window, &[0], 3, 0..5000);
+        assert!(one.endpoint.is_direct(0));
+    });
+    data.fill(0);
+    let taken_back = one.endpoint.fetch(0, 0, &mut into[..10], 0);
+    assert_eq!(taken_back, Err(Unfetched::Revoked));
+}
+
+#[test]
+fn another_file_is_no_heap() {
+    let heap = SymmetricHeap::new(1 << 20).unwrap();
+    let (own, name) = (std::process::id(), heap.name());
+    assert!(MappedHeap::open(own, name).is_ok());
+    let id = name.id ^ 1;
+    assert!(MappedHeap::open(own, HeapName { id, ..name }).is_err());
+    let (end, _kept) = std::io::pipe().unwrap();
+    for file in [end.as_raw_fd() as u32, u32::MAX] {
+        assert!(MappedHeap::open(own, HeapName { file, ..name }).is_err());
+    }
+}
+
+/// Buffers of all lengths and alignments, each filled with its own number, against each other.
+#[test]
+fn buffers_of_a_heap_are_apart_zero_and_aligned() {
+    let heap = SymmetricHeap::new(64 << 20).unwrap();
+    let (mut rng, mut kept) = (fastrand::Rng::with_seed(3), Vec::new());
+    for number in 1..=600_u32 {
+        let (bytes, align) = (rng.usize(1..200_000), 1 << rng.u32(..22));
+        match heap.alloc(bytes, align) {
+            Ok(mut buffer) => {
+                assert_eq!(buffer.as_ptr().addr() % align, 0);
+                assert!(buffer.iter().all(|&byte| byte == 0));
+                buffer.fill(number as u8);
+                kept.push((number as u8, buffer));
+            }
+            Err(error) => assert!(matches!(error, AllocError::Full { .. }), "{error}"),
+        }
+        while kept.len() > 60 || (!kept.is_empty() && rng.u32(..3) == 0) {
+            let (number, buffer) = kept.swap_remove(rng.usize(..kept.len()));
+            assert!(buffer.iter().all(|&byte| byte == number));
+        }
+    }
+    kept.clear();
+    heap.alloc(64 << 20, 1).expect("all of it is free again");
+    assert!(heap.alloc((64 << 20) + 1, 1).is_err());
+    assert!(heap.alloc(usize::MAX, 1).is_err());
 }
 
 /// The way of a reader that the kernel has refused before.
@@ -129,7 +211,7 @@ fn odd_descriptors_name_bytes_of_symmetric_memory_or_nothing() {
         } else {
             len
         };
-        let way = [2, 3, u32::MAX][rng.usize(..3)];
+        let way = [2, 4, u32::MAX][rng.usize(..3)];
         let words = [1, start, len, left, 5 | u64::from(way) << 32, 0, 0, 0];
         let line: Vec<u8> = words.iter().flat_map(|w| w.to_ne_bytes()).collect();
         memories.files[1]
