@@ -40,6 +40,13 @@ pub(crate) enum Taken {
     LibraryTimed(Handle, Entry),
 }
 
+impl Taken {
+    /// A call that has ended with this code, or is the library's.
+    pub(crate) fn of(code: Option<c_int>) -> Self {
+        code.map_or(Self::Library, Self::Done)
+    }
+}
+
 /// Runs `body` as a collective on the communicator. The call is the library's if `body` says so before it has called anything:
 /// for arguments that the library refuses, and for what all ranks leave to it.
 #[inline]

@@ -277,6 +277,10 @@ impl Communicator {
                     say(Level::Info, || {
                         format!("MPI: collectives of {size} ranks on {name} are taken over: {line}")
                     });
+                    say(Level::Info, || {
+                        "MPI: nonblocking and persistent collectives stay with the library"
+                            .to_owned()
+                    });
                 }
                 inner.shared = Some(shared);
                 true

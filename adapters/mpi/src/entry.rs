@@ -5,6 +5,7 @@
 //! call of `PMPI_X` comes back here.
 
 use crate::call::{Taken, note};
+use crate::heap;
 use crate::moves::{self, PartsOf, Received, Sent};
 use crate::parts::{Long, Short};
 use crate::process;
@@ -127,6 +128,9 @@ fn missing() -> c_int {
 }
 
 taken_over! {
+    MPI_Alloc_mem PMPI_Alloc_mem (bytes: isize, info: Handle, base: Buffer)
+        => Taken::of(heap::alloc(bytes, info, base));
+    MPI_Free_mem PMPI_Free_mem (base: Buffer) => Taken::of(heap::free(base));
     MPI_Barrier PMPI_Barrier (comm: Handle) => moves::barrier(comm);
     MPI_Bcast PMPI_Bcast (data: Buffer, n: c_int, t: Handle, root: c_int, comm: Handle)
         => moves::broadcast(Received(data, n.into(), t), root, comm);

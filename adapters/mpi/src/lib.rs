@@ -24,10 +24,10 @@
 //!     │       4    teams      operators        teams of communicators' members; operators of reductions
 //!     │              │            │
 //!     │       3    card  ranks  race  types    what a process tells others of itself; one rank of a host or of several;
-//!     │              │     │      │     │      who is faster; what is known of data types
+//!     │            heap    │      │     │      memory that programs ask MPI for; who is faster; what is known of data types
 //!     │              └─────┴──┬───┴─────┘
 //!     └────── 2    process  slots  between     on or off, the MPI library, its progress; where tables keep handles; the
-//!                                              way between hosts
+//!                             costs            way between hosts, and what messages cost there
 //!             1      corecast_network          what differs between MPI libraries
 //! ```
 //!
@@ -54,7 +54,9 @@ mod buffers;
 mod call;
 mod card;
 mod communicators;
+mod costs;
 pub mod entry;
+mod heap;
 mod moves;
 mod operators;
 mod parts;

@@ -9,13 +9,17 @@
 //! on all members, because a program in which they do not may wait for ever under any library (MPI 4.1, §6.14, example
 //! 6.28). Where several threads may call, a team belongs to one communicator at a time.
 
+use crate::between;
 use crate::card::{self, Card, Process};
+use crate::costs::Costs;
+use crate::heap;
 use crate::process::progress;
 use crate::race::Races;
 use crate::ranks::Ranks;
+use bytemuck::{Pod, Zeroable};
 use corecast::process::Address;
 use corecast::{Builder, Member, Team};
-use corecast_cluster::{ClusterMember, Hosts};
+use corecast_cluster::{ClusterMember, ClusterOptions, Hosts, PipelineSegments};
 use corecast_network::{Handle, Library, MpiFabric};
 use corecast_wire::exclusive::Exclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +35,14 @@ const JOIN_LIMIT: Duration = Duration::from_secs(60);
 /// What a rank proposes: no team of those that it keeps, or none at all.
 const NEW: u64 = 0;
 const REFUSED: u64 = u64::MAX;
+
+/// What a rank proposes: a team, and what messages between hosts cost.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Proposal {
+    team: u64,
+    costs: Costs,
+}
 
 /// What one rank needs of its team.
 pub(crate) struct Membership {
@@ -56,8 +68,9 @@ struct Private {
     library: &'static Library,
     comm: Handle,
     hosts: usize,
-    /// What the trees between them are called.
-    trees: &'static str,
+    options: ClusterOptions,
+    /// What messages between them cost.
+    costs: Costs,
 }
 
 impl Drop for Private {
@@ -80,8 +93,14 @@ impl Shared {
     /// One line about the plans that run.
     pub(crate) fn line(&self) -> String {
         let between = self.network.as_ref().map_or(String::new(), |network| {
-            let (hosts, trees) = (network.hosts, network.trees);
-            format!("{hosts} hosts, {trees} trees between them; on this one ")
+            let (hosts, trees) = (network.hosts, between::name(network.options.pattern));
+            let segments = match network.options.segments {
+                None => "segments by the model",
+                Some(PipelineSegments::Whole) => "no segments",
+                Some(_) => "segments as asked for or built in",
+            };
+            let costs = network.costs.line();
+            format!("{hosts} hosts, {trees} trees between them, {segments}, {costs}; on this one ")
         });
         let here = match self.team.as_ref().map(Team::explain) {
             None => "one rank".to_owned(),
@@ -157,16 +176,28 @@ pub(crate) fn agree(
     let multithreaded = cards.iter().any(Card::is_multithreaded);
     // The proposal is kept alive from now on, so nobody else takes it.
     let (proposal, found) = propose(&members, multithreaded);
-    let mut proposals = vec![NEW; size];
-    gather(library, comm, &proposal, &mut proposals)?;
-    if proposals.contains(&REFUSED) {
+    let (hosts, between) = (hosts(&cards), cards[0].between());
+    let count = hosts.len();
+    // The first one says it for all, and no other one reads files.
+    let costs = match rank == 0 && count > 1 {
+        true => Costs::here(),
+        false => Costs::ASSUMED,
+    };
+    let own = Proposal {
+        team: proposal,
+        costs,
+    };
+    let mut proposals = vec![own; size];
+    gather(library, comm, &own, &mut proposals)?;
+    let costs = proposals[0].costs;
+    let mut teams = proposals.iter().map(|other| other.team);
+    if teams.clone().any(|team| team == REFUSED) {
         return Err(Refusal::Full);
     }
-    if let (Some(found), true) = (found, proposals.iter().all(|&other| other == proposal)) {
+    if let (Some(found), true) = (found, teams.all(|team| team == proposal)) {
         return Ok(found);
     }
-    let (hosts, between) = (hosts(&cards), cards[0].between());
-    let (count, team) = (hosts.len(), make(&cards, &hosts, rank));
+    let team = make(&cards, &hosts, rank);
     let network = match count {
         1 => Ok(None),
         _ => private(library, comm, rank).map(|comm| {
@@ -174,7 +205,8 @@ pub(crate) fn agree(
                 library,
                 comm,
                 hosts: count,
-                trees: between.name(),
+                options: between.options(count, costs.known()),
+                costs,
             })
         }),
     };
@@ -197,13 +229,12 @@ pub(crate) fn agree(
             // those of collectives, which one thread makes at a time.
             let fabric =
                 unsafe { MpiFabric::new(library, network.comm, hosts.host_of(rank), count) };
-            let options = between.options();
             Ranks::Hosts(ClusterMember::new(
                 Arc::new(hosts),
                 rank,
                 member,
                 fabric,
-                &options,
+                &network.options,
             ))
         }
     };
@@ -316,10 +347,16 @@ fn make(cards: &[Card], hosts: &Hosts, rank: usize) -> Result<Option<(Team, Memb
     let [process, started, next] = cards[0].team();
     let address = Address::Name(format!("mpi-{process}-{started:x}-{next:x}"));
     let place = hosts.place_of(rank);
-    let team = Builder::new()
+    let mut builder = Builder::new()
         .bound_to(card::pus(&cards))
         .meanwhile(progress)
         .join_limit(JOIN_LIMIT)
+        // The program has none of its buffers there.
+        .symmetric(0);
+    if let Some(heap) = heap::heap() {
+        builder = builder.heap(Arc::clone(heap));
+    }
+    let team = builder
         .enter(&address, cards.len(), &[Some(place)])
         .map_err(|error| error.to_string())?;
     let member = team.join(place).map_err(|error| error.to_string())?;

@@ -192,6 +192,25 @@ fn every_collective_does_what_the_standard_says() {
     all_right("everything.c", &[], &[(3, &["4", &rounds])]);
 }
 
+/// A machine file of a network with this L and o.
+fn network(name: &str, latency_ns: f64, overhead_ns: f64) -> String {
+    use corecast::model::cluster::Network;
+    let host = |name: &str| {
+        let file = corecast::model::synthetic("core:2").unwrap();
+        (name.to_owned(), file, vec![0])
+    };
+    let network = Network {
+        latency_ns,
+        overhead_ns,
+        gap_ns: 0.0,
+        byte_ns: 1.0,
+    };
+    let file = corecast::MachineFile::of_hosts(name, vec![host("a"), host("b")], network);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.json"));
+    std::fs::write(&path, file.unwrap().to_json()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
 /// Ranks play hosts, whose ranks lie side by side or take turns. Between them everything goes by messages.
 #[test]
 fn several_hosts_are_a_team_each_and_messages_between_them() {
@@ -204,6 +223,7 @@ fn several_hosts_are_a_team_each_and_messages_between_them() {
             continue;
         };
         // All on teams, whatever is faster, and once against the library.
+        let far = network("far", 1e6, 100.0);
         let cases = [
             (4, "r / 2", "5", "0"),
             (5, "r % 2", "6", "0"),
@@ -224,22 +244,41 @@ fn several_hosts_are_a_team_each_and_messages_between_them() {
                 "1",
             ];
             let mut more = vec![("CORECAST_MPI_RACE", race)];
-            let mut trees = "binomial";
-            if ranks == 3 {
-                trees = "planned";
+            let mut trees =
+                "binomial trees between them, segments as asked for or built in, by assumed costs:";
+            let by_file = format!(
+                "binomial trees between them, segments by the model, by {far}: L 1000.0, o 0.1 µs,"
+            );
+            if ranks == 5 {
+                trees = "planned trees between them,";
                 more.extend([
-                    ("CORECAST_MPI_TREES", trees),
+                    ("CORECAST_MPI_TREES", "planned"),
                     ("CORECAST_MPI_SEGMENTS", "halves:64"),
                 ]);
+            }
+            if ranks == 3 {
+                trees = &by_file;
+                more.push(("CORECAST_MPI_NETWORK", &far));
             }
             let shell = Path::new("/bin/sh");
             let text = said(&mpi.run_under(ranks, &more, shell, &arguments));
             assert!(text.contains("all right"), "{mpi:?}, {hosts}: {text}");
             let count = if ranks == 3 { 3 } else { 2 };
-            let served = format!("are taken over: {count} hosts, {trees} trees between them;");
+            let served = format!("are taken over: {count} hosts, {trees}");
             assert!(text.contains(&served), "{mpi:?}, {hosts}: {text}");
         }
     }
+}
+
+/// Buffers of MPI's in a heap that the ranks of a host map, and such of the library's own where that is turned off.
+#[test]
+fn memory_of_mpi_is_shared_memory() {
+    all_right(
+        "memory.c",
+        &[("CORECAST_MPI_RACE", "0")],
+        &[(2, &["1"]), (3, &["1"])],
+    );
+    all_right("memory.c", &[("CORECAST_MPI_HEAP", "0")], &[(2, &["0"])]);
 }
 
 #[test]

@@ -1,28 +1,30 @@
 //! One rank of all hosts', and what every operation needs.
 
+use crate::buffers::Buffers;
 use crate::error::ClusterError;
 use crate::hosts::Hosts;
 use crate::node::Node;
+use crate::plans::{plans, segments as segments_by};
 use corecast::{Member, Pattern};
 use corecast_collectives::layout::{Layout, RankSchedule};
 use corecast_collectives::pipeline::PipelineSegments;
-use corecast_collectives::plans::BarrierPlan;
-use corecast_collectives::{Algorithms, OpContext, Plans, barrier};
+use corecast_collectives::{Algorithms, OpContext, barrier};
 use corecast_model::cluster;
 use corecast_network::Network;
-use corecast_plan::rounds::Rounds;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// How operations go over the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusterOptions {
-    /// The costs of its messages, for which trees between hosts are planned.
+    /// The costs of its messages, for which trees between hosts are planned. They also say which messages are short
+    /// ([`half_bytes`](cluster::Network::half_bytes)).
     pub network: cluster::Network,
-    /// The pattern of these trees.
+    /// The pattern of these trees. Which one is best, [`pattern`](crate::pattern) says.
     pub pattern: Pattern,
-    /// The segments in which long broadcasts and reductions go through the levels.
-    pub segments: PipelineSegments,
+    /// The segments in which long broadcasts and reductions go through the levels; `None` for those that are best by the
+    /// costs of messages.
+    pub segments: Option<PipelineSegments>,
 }
 
 impl Default for ClusterOptions {
@@ -31,7 +33,7 @@ impl Default for ClusterOptions {
         Self {
             network: cluster::Network::ASSUMED,
             pattern: Pattern::Binomial,
-            segments: PipelineSegments::Fixed(PipelineSegments::FIXED_BYTES),
+            segments: Some(PipelineSegments::FIXED),
         }
     }
 }
@@ -46,7 +48,9 @@ pub struct ClusterMember<N: Network> {
     pub(crate) host: usize,
     pub(crate) node: Node,
     pub(crate) network: OpContext<N>,
-    pub(crate) segments: PipelineSegments,
+    pub(crate) buffers: Buffers,
+    segments: Option<PipelineSegments>,
+    costs: cluster::Network,
 }
 
 /// How an operation has ended.
@@ -100,12 +104,15 @@ impl<N: Network> ClusterMember<N> {
             "the network has all hosts"
         );
         let plans = plans(hosts.len(), options);
-        let asked = Algorithms::default();
+        let mut asked = Algorithms::default();
+        asked.half_bytes = Some(options.network.half_bytes());
         let layout = Layout::new(&plans, &asked, (None, false));
         let (mut schedules, _) = RankSchedule::all(&plans, layout, asked, false, None);
         Self {
             network: OpContext::new(network, Arc::new(schedules.swap_remove(host))),
+            buffers: Buffers::default(),
             segments: options.segments,
+            costs: options.network,
             node: Node(team),
             hosts,
             rank,
@@ -171,7 +178,9 @@ impl<N: Network> ClusterMember<N> {
         len: usize,
         element: usize,
     ) -> impl Iterator<Item = Range<usize>> + use<N> {
-        self.segments.of(len, element)
+        let segments = self.segments;
+        let segments = segments.unwrap_or_else(|| segments_by(len, self.hosts.len(), &self.costs));
+        segments.of(len, element)
     }
 
     /// Waits until all ranks are here.
@@ -187,20 +196,4 @@ impl<N: Network> ClusterMember<N> {
         self.end(part)?;
         Ok(self.node.barrier()?)
     }
-}
-
-/// The plans between `hosts`: they know no difference between two hosts, as their costs are those of one network.
-fn plans(hosts: usize, options: &ClusterOptions) -> Plans {
-    let network = options.network;
-    let (send, receive) = (
-        network.overhead_ns,
-        network.latency_ns + network.overhead_ns,
-    );
-    let words = format!("core:{hosts} send={send} receive={receive}");
-    let machine = corecast_model::synthetic(&words).expect("costs that were checked");
-    let plans = Plans::of_pattern(machine.costs(), options.pattern, Some(0));
-    let plans = plans.expect("a root that is there");
-    // Each round costs a message, and a tree needs twice as many as a dissemination.
-    let rounds = BarrierPlan::Rounds(Rounds::dissemination(hosts, 2));
-    plans.with_barrier(rounds).expect("as many hosts")
 }

@@ -50,7 +50,7 @@ impl<N: Network> ClusterMember<N> {
         let (part, hosts) = (self.begin(Acting::Root(root)), self.hosts.clone());
         assert_eq!(recv.is_some(), self.rank == root, "the root gives the room");
         let own = self.lens_of_host(part, send.len())?;
-        let mut gathered = vec![0; own.len()];
+        let mut gathered = self.buffers.get(own.len());
         let room = part.acts.then_some((&mut gathered[..], &own.lens[..]));
         self.node.gather(part.leader, send, room)?;
         // By hosts, at the root.
@@ -59,7 +59,7 @@ impl<N: Network> ClusterMember<N> {
             None => 0,
         }));
         let blocks = self.by_hosts(&all.lens);
-        let mut incoming = vec![0; all.len()];
+        let mut incoming = self.buffers.get(all.len());
         self.between_hosts(part, |network| {
             let host = hosts.host_of(root);
             gather::start_parts(network, host, &gathered, &mut incoming, blocks.range(), 1)
@@ -69,7 +69,9 @@ impl<N: Network> ClusterMember<N> {
                 recv[parts.of(rank)].copy_from_slice(&incoming[all.range()(index)]);
             }
         }
-        self.end(part)
+        self.end(part)?;
+        self.buffers.give_back([gathered, incoming]);
+        Ok(())
     }
 
     /// Scatters parts of the root's data, which alone knows where they are.
@@ -91,7 +93,9 @@ impl<N: Network> ClusterMember<N> {
         let (part, hosts) = (self.begin(Acting::Root(root)), self.hosts.clone());
         assert_eq!(send.is_some(), self.rank == root, "the root gives the data");
         let own = self.lens_of_host(part, recv.len())?;
-        let (mut outgoing, mut lens) = (Vec::new(), vec![0; hosts.size()]);
+        let mut lens = vec![0; hosts.size()];
+        let all = send.map_or(0, |(send, _)| send.len());
+        let mut outgoing = self.buffers.empty(all);
         if let Some((send, parts)) = send {
             for (index, rank) in hosts.by_host().enumerate() {
                 outgoing.extend_from_slice(&send[parts.of(rank)]);
@@ -99,14 +103,16 @@ impl<N: Network> ClusterMember<N> {
             }
         }
         let blocks = self.by_hosts(&lens);
-        let mut gathered = vec![0; own.len()];
+        let mut gathered = self.buffers.get(own.len());
         self.between_hosts(part, |network| {
             let host = hosts.host_of(root);
             scatter::start_parts(network, host, &outgoing, blocks.range(), &mut gathered, 1)
         })?;
         let parts = part.acts.then_some((&gathered[..], &own.lens[..]));
         self.node.scatter(part.leader, parts, recv)?;
-        self.end(part)
+        self.end(part)?;
+        self.buffers.give_back([outgoing, gathered]);
+        Ok(())
     }
 
     /// Gathers a part of each rank on all ranks, which all know the place of each part.
@@ -125,13 +131,13 @@ impl<N: Network> ClusterMember<N> {
         let all = Blocks::new(hosts.by_host().map(|rank| parts.of(rank).len()));
         let blocks = self.by_hosts(&all.lens);
         let own = blocks.range()(self.host);
-        let mut incoming = vec![0; all.len()];
+        let mut incoming = self.buffers.get(all.len());
         let lens: Vec<usize> = hosts
             .ranks(self.host)
             .iter()
             .map(|&rank| parts.of(rank).len())
             .collect();
-        let mut gathered = vec![0; if part.acts { own.len() } else { 0 }];
+        let mut gathered = self.buffers.get(if part.acts { own.len() } else { 0 });
         let room = part.acts.then_some((&mut gathered[..], &lens[..]));
         self.node.gather(part.leader, send, room)?;
         self.between_hosts(part, |network| {
@@ -143,7 +149,9 @@ impl<N: Network> ClusterMember<N> {
         for (index, rank) in hosts.by_host().enumerate() {
             recv[parts.of(rank)].copy_from_slice(&incoming[all.range()(index)]);
         }
-        self.end(part)
+        self.end(part)?;
+        self.buffers.give_back([gathered, incoming]);
+        Ok(())
     }
 
     /// Gives each rank its part of every rank's data.
@@ -177,12 +185,12 @@ impl<N: Network> ClusterMember<N> {
         let taken = |place: usize, from: usize| number(place, n + from);
         let sum = |len: &dyn Fn(usize) -> usize| -> usize { (0..n).map(len).sum() };
         // From each rank of this host, in the order of receivers.
-        let mut dense = Vec::with_capacity(send.len());
+        let mut dense = self.buffers.empty(send.len());
         for rank in hosts.by_host() {
             dense.extend_from_slice(&send[give.of(rank)]);
         }
         let from = Blocks::new((0..here).map(|place| sum(&|to| given(place, to))));
-        let mut gathered = vec![0; from.len()];
+        let mut gathered = self.buffers.get(from.len());
         let room = part.acts.then_some((&mut gathered[..], &from.lens[..]));
         self.node.gather(part.leader, &dense, room)?;
         // To each host, in the order of senders.
@@ -194,7 +202,7 @@ impl<N: Network> ClusterMember<N> {
             }))
         };
         let (out, into) = (between(&given), between(&taken));
-        let mut outgoing = Vec::with_capacity(out.len());
+        let mut outgoing = self.buffers.empty(out.len());
         for ranks in &ranges {
             for place in 0..here {
                 let skipped: usize = (0..ranks.start).map(|to| given(place, to)).sum();
@@ -203,14 +211,14 @@ impl<N: Network> ClusterMember<N> {
                 outgoing.extend_from_slice(&gathered[begin..begin + len]);
             }
         }
-        let mut incoming = vec![0; into.len()];
+        let mut incoming = self.buffers.get(into.len());
         self.between_hosts(part, |network| {
             let (out, into) = (out.range(), into.range());
             alltoall::start_parts(network, &outgoing, out, &mut incoming, into, 1)
         })?;
         // From a host, sender by sender, receiver by receiver: to each receiver, in the order of senders.
         let to = Blocks::new((0..here).map(|place| sum(&|from| taken(place, from))));
-        let mut scattered = vec![0; to.len()];
+        let mut scattered = self.buffers.get(to.len());
         let mut ends = to.begins.clone();
         let mut at = 0;
         for sender in 0..n {
@@ -221,13 +229,16 @@ impl<N: Network> ClusterMember<N> {
             }
         }
         let own = Blocks::new(take_lens);
-        let mut mine = vec![0; own.len()];
+        let mut mine = self.buffers.get(own.len());
         let parts = part.acts.then_some((&scattered[..], &to.lens[..]));
         self.node.scatter(part.leader, parts, &mut mine)?;
         for (index, rank) in hosts.by_host().enumerate() {
             recv[take.of(rank)].copy_from_slice(&mine[own.range()(index)]);
         }
-        self.end(part)
+        self.end(part)?;
+        let own = [dense, gathered, outgoing, incoming, scattered, mine];
+        self.buffers.give_back(own);
+        Ok(())
     }
 
     /// The lengths that the ranks of this host name, on the one that acts for it; elsewhere none.

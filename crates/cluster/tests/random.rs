@@ -451,14 +451,19 @@ fn run(seed: u64) {
     }
     let near: Vec<bool> = keys.iter().map(|_| rng.bool()).collect();
     let hosts = Arc::new(Hosts::new(&keys, &near));
-    let segments = match rng.u8(..3) {
-        0 => PipelineSegments::Whole,
-        1 => PipelineSegments::Fixed(1 + rng.usize(..200)),
-        _ => PipelineSegments::Dynamic(1 + rng.usize(..200)),
+    let segments = match rng.u8(..4) {
+        0 => Some(PipelineSegments::Whole),
+        1 => Some(PipelineSegments::Fixed(1 + rng.usize(..200))),
+        2 => Some(PipelineSegments::Dynamic(1 + rng.usize(..200))),
+        _ => None,
     };
+    // Short may be everything, or nothing.
+    let mut network = corecast_model::cluster::Network::ASSUMED;
+    network.byte_ns *= [1e-3, 1.0, 1e3][rng.usize(..3)];
     let options = ClusterOptions {
+        network,
+        pattern: corecast_cluster::pattern(hosts.len(), &network),
         segments,
-        ..ClusterOptions::default()
     };
     let teams: Vec<Option<Team>> = (0..hosts.len())
         .map(|host| match hosts.ranks(host).len() {

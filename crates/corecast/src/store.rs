@@ -13,6 +13,7 @@ pub use save::StoreError;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use corecast_model::cluster::Cluster;
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile};
 
@@ -96,6 +97,25 @@ impl Store {
             same_machine(machine, &machine_key(file.machine()))?;
             Ok(file)
         })
+    }
+
+    /// The newest costs of a network between hosts of which one has this name. What cannot be read is passed over.
+    pub fn network_of(&self, host: &str) -> Option<(PathBuf, Cluster)> {
+        let entries = std::fs::read_dir(self.folder.as_ref()?).ok()?;
+        let found = entries.filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let name = path.file_name()?.to_str()?;
+            if !name.starts_with("machine-") || !name.ends_with(".json") {
+                return None;
+            }
+            let file = MachineFile::from_json(&std::fs::read_to_string(&path).ok()?).ok()?;
+            let cluster = file.cluster()?.clone();
+            let written = std::fs::metadata(&path).and_then(|data| data.modified());
+            let is_there = cluster.hosts.iter().any(|known| known.name == host);
+            is_there.then_some((written.ok()?, path, cluster))
+        });
+        let newest = found.max_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        newest.map(|(_, path, cluster)| (path, cluster))
     }
 
     /// The races of `machine`.

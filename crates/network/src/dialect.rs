@@ -168,6 +168,11 @@ impl Dialect {
         self.constant(loaded, (c"ompi_mpi_comm_null", 0x0400_0000, 0x100))
     }
 
+    /// `MPI_INFO_NULL`
+    pub(crate) fn no_info(self, loaded: &Loaded) -> Option<Handle> {
+        self.constant(loaded, (c"ompi_mpi_info_null", 0x1c00_0000, 0x130))
+    }
+
     /// `MPI_OP_NULL`
     pub(crate) fn no_op(self, loaded: &Loaded) -> Option<Handle> {
         self.constant(loaded, (c"ompi_mpi_op_null", 0x1800_0000, 0x20))
@@ -195,6 +200,14 @@ impl Dialect {
         match self {
             Self::Mpich => 14,
             Self::OpenMpi | Self::Standard => 15,
+        }
+    }
+
+    /// `MPI_ERR_BASE`
+    pub fn no_base(self) -> i32 {
+        match self {
+            Self::Mpich => 46,
+            Self::OpenMpi | Self::Standard => 24,
         }
     }
 

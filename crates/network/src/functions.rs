@@ -103,6 +103,7 @@ functions! {
     pack: c"PMPI_Pack"(Send, c_int, Handle, Receive, c_int, *mut c_int, Handle);
     unpack: c"PMPI_Unpack"(Send, c_int, *mut c_int, Receive, c_int, Handle, Handle);
     pack_size: c"PMPI_Pack_size"(c_int, Handle, Handle, *mut c_int);
+    info_get: c"PMPI_Info_get"(Handle, *const c_char, c_int, *mut c_char, *mut c_int);
     reduce_local: c"PMPI_Reduce_local"(Send, Receive, c_int, Handle, Handle);
     op_commutative: c"PMPI_Op_commutative"(Handle, *mut c_int);
     allgather_bytes: c"PMPI_Allgather"(Send, c_int, Handle, Receive, c_int, Handle, Handle);

@@ -18,6 +18,7 @@ pub struct Library {
     byte: Handle,
     no_type: Handle,
     no_op: Handle,
+    no_info: Handle,
     no_communicator: Handle,
     operations: Vec<(Handle, Operation)>,
 }
@@ -67,6 +68,7 @@ impl Library {
             byte: known("MPI_BYTE", dialect.byte(&loaded))?,
             no_type: known("MPI_DATATYPE_NULL", dialect.no_type(&loaded))?,
             no_op: known("MPI_OP_NULL", dialect.no_op(&loaded))?,
+            no_info: known("MPI_INFO_NULL", dialect.no_info(&loaded))?,
             no_communicator: known("MPI_COMM_NULL", dialect.no_communicator(&loaded))?,
             operations: dialect.operations(&loaded),
             loaded,
@@ -118,6 +120,11 @@ impl Library {
     /// `MPI_OP_NULL`
     pub fn no_op(&self) -> Handle {
         self.no_op
+    }
+
+    /// `MPI_INFO_NULL`
+    pub fn no_info(&self) -> Handle {
+        self.no_info
     }
 
     /// `MPI_COMM_NULL`

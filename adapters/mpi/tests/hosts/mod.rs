@@ -230,7 +230,7 @@ fn every_collective_does_what_the_standard_says_on_several_hosts() {
             };
             let ranks = count * each;
             assert!(text.contains("all right"), "{mpi:?}, {ranks} ranks: {text}");
-            let line = format!("are taken over: {count} hosts, binomial trees between them;");
+            let line = format!("are taken over: {count} hosts, binomial trees between them,");
             assert!(text.contains(&line), "{mpi:?}: {text}");
             let line = format!("corecast: MPI: collectives of {ranks} ranks ");
             assert!(text.contains(&line), "{mpi:?}: {text}");

@@ -26,11 +26,14 @@ contains
   end subroutine
 end module
 program bindings
+  use, intrinsic :: iso_c_binding
   use mpi_f08
   use older
   use middle
   implicit none
   integer :: rank, ranks, told
+  type(c_ptr) :: base
+  double precision, pointer :: values(:)
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
@@ -39,6 +42,14 @@ program bindings
   told = rank
   call MPI_Bcast(told, 1, MPI_INTEGER, ranks - 1, MPI_COMM_WORLD)
   if (told /= ranks - 1) stop 5
+  ! Memory from the adapter begins with a page, and other does not.
+  call MPI_Alloc_mem(80000_MPI_ADDRESS_KIND, MPI_INFO_NULL, base)
+  if (modulo(transfer(base, 0_c_intptr_t), 4096_c_intptr_t) /= 0) stop 6
+  call c_f_pointer(base, values, [10000])
+  values = rank
+  call MPI_Allreduce(MPI_IN_PLACE, values, 10000, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
+  if (any(values /= ranks * (ranks - 1) / 2)) stop 7
+  call MPI_Free_mem(values)
   call MPI_Barrier(MPI_COMM_WORLD)
   if (rank == 0) print *, 'all right'
   call MPI_Finalize()

@@ -59,6 +59,24 @@ fn garbage_and_foreign_files_are_unusable() {
 }
 
 #[test]
+fn the_network_of_a_host_is_found_among_other_files() {
+    use corecast_model::cluster::Network;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path().join("new"));
+    assert_eq!(store.network_of("a"), None);
+    store.save_machine(&machine()).unwrap();
+    std::fs::write(folder.path().join("new/machine-x.json"), "{").unwrap();
+    assert_eq!(store.network_of("a"), None);
+    let hosts = ["a", "b"].map(|name| (name.to_owned(), machine(), vec![0]));
+    let file = MachineFile::of_hosts("a b", hosts.into(), Network::ASSUMED).unwrap();
+    let path = store.save_machine(&file).unwrap();
+    let cluster = file.cluster().unwrap().clone();
+    assert_eq!(store.network_of("b"), Some((path, cluster)));
+    assert_eq!(store.network_of("c"), None);
+    assert_eq!(Store { folder: None }.network_of("a"), None);
+}
+
+#[test]
 fn nowhere_is_an_error_with_a_way_out() {
     let store = Store { folder: None };
     let error = store.save_machine(&machine()).unwrap_err().to_string();

@@ -76,6 +76,23 @@ impl Network {
         self.overhead_ns.max(self.gap_ns + self.bytes_ns(bytes))
     }
 
+    /// n½, the bytes at which a message takes twice as long as one without data (Hockney's model). At most 1 GiB.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_model::cluster::Network;
+    ///
+    /// assert_eq!(Network::ASSUMED.half_bytes(), 25_000);
+    /// ```
+    #[must_use]
+    pub fn half_bytes(&self) -> usize {
+        let empty = 2.0 * self.overhead_ns + self.latency_ns;
+        // Both may be 0.
+        let half = (empty / self.byte_ns).clamp(0.0, (1 << 30) as f64);
+        half as usize
+    }
+
     /// Checks that each cost is one.
     ///
     /// # Errors
