@@ -103,7 +103,7 @@ impl<N: Network> ClusterMember<N> {
             (host, hosts.len()),
             "the network has all hosts"
         );
-        let plans = plans(hosts.len(), options);
+        let plans = plans(hosts.len(), &options.network, options.pattern);
         let mut asked = Algorithms::default();
         asked.half_bytes = Some(options.network.half_bytes());
         let layout = Layout::new(&plans, &asked, (None, false));

@@ -1,6 +1,5 @@
 //! What runs between hosts, by the costs of a message there: trees, and the segments of long data.
 
-use crate::member::ClusterOptions;
 use corecast::Pattern;
 use corecast_collectives::Plans;
 use corecast_collectives::pipeline::PipelineSegments;
@@ -80,8 +79,8 @@ pub(crate) fn segments(len: usize, hosts: usize, network: &Network) -> PipelineS
 }
 
 /// The plans between `hosts`.
-pub(crate) fn plans(hosts: usize, options: &ClusterOptions) -> Plans {
-    let plans = of_pattern(hosts, &options.network, options.pattern);
+pub(crate) fn plans(hosts: usize, network: &Network, pattern: Pattern) -> Plans {
+    let plans = of_pattern(hosts, network, pattern);
     // Each round costs a message, and a tree needs twice as many as a dissemination.
     let rounds = BarrierPlan::Rounds(Rounds::dissemination(hosts, 2));
     plans.with_barrier(rounds).expect("as many hosts")
