@@ -134,7 +134,7 @@ fn a_header_says_what_does_not_fit() {
     assert_eq!(flags, (true, false, 70_000));
     assert!(header.owner(2).is_none());
     let facts = |pid: u32, born, node| Facts {
-        heap: (pid % 2 == 0).then_some(HeapName {
+        heap: pid.is_multiple_of(2).then_some(HeapName {
             file: pid,
             id: u64::MAX - u64::from(pid),
         }),
