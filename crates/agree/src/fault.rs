@@ -42,6 +42,12 @@ pub(crate) enum Fault {
     NotPassedOn,
     /// The driver of 1Paxos: a tree does not leave out the members that are silent.
     SilentKept,
+    /// 1Paxos over processes: the pieces of a member's former start are kept for its next one.
+    FormerPiecesKept,
+    /// 1Paxos over processes: pieces of a member's former start count after its next one has begun.
+    FormerStartsHeard,
+    /// 1Paxos over processes: the watermark is not raised before an entry is delivered.
+    WatermarkUnraised,
     /// Two-phase commit: a participant votes before its record is durable.
     VoteUnforced,
     /// Two-phase commit: a participant acknowledges a commit before its record is durable.
@@ -90,6 +96,12 @@ pub(crate) fn with<T>(fault: Option<Fault>, run: impl FnOnce() -> T) -> T {
     let result = run();
     SEEDED.set(None);
     result
+}
+
+/// Whether no fault is seeded.
+#[cfg(test)]
+pub(crate) fn none() -> bool {
+    SEEDED.get().is_none()
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 
 #[path = "../../wire/tests/loom/check.rs"]
 mod check;
+#[path = "loom/processes.rs"]
+mod processes;
 
 use check::check;
 use corecast_agree::{Dispatch, Footprint, Options, Reads, Replicated};

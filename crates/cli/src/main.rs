@@ -91,6 +91,9 @@ enum Command {
     /// One process of a team that `bench` races
     #[command(hide = true)]
     SessionRank(commands::bench::RankArgs),
+    /// One replica of `serve --processes`
+    #[command(hide = true)]
+    ServeReplica,
 }
 
 fn main() -> ExitCode {
@@ -142,7 +145,8 @@ fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         | Command::Bench(_)
         | Command::Tune(_)
         | Command::Report(_)
-        | Command::Serve(_),
+        | Command::Serve(_)
+        | Command::ServeReplica,
     ) = &cli.command
     {
         interrupt::listen();
@@ -169,6 +173,7 @@ fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         }
         Some(Command::DoctorReader(args)) => commands::doctor::reader(args),
         Some(Command::SessionRank(args)) => commands::bench::rank(&cli.global, args),
+        Some(Command::ServeReplica) => commands::serve::replica(),
     }
 }
 

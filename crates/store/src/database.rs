@@ -6,11 +6,14 @@
 //! **Architecture invariant:** two databases that saw the same operations in the same order have the same entries at the same
 //! places. Nothing here reads a clock or draws a random number.
 
+mod snapshot;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
+use siphasher::sip::SipHasher13;
 use smallvec::SmallVec;
 
 use crate::places::Places;
@@ -18,15 +21,32 @@ use crate::places::Places;
 /// The time of a key that never expires. Keys with a time in the past are removed, so no other has it.
 pub(crate) const NEVER: i64 = i64::MIN;
 
-/// Keys come from clients, so they are hashed with numbers that these cannot know; all replicas of a process with the same.
-static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// Keys come from clients, so they are hashed with numbers that these cannot know; all replicas with the same.
+static HASHER: OnceLock<SipHasher13> = OnceLock::new();
+
+/// Two numbers that nobody knows.
+pub(crate) fn hash_numbers() -> (u64, u64) {
+    let random = RandomState::new();
+    (random.hash_one(0), random.hash_one(1))
+}
+
+/// Has keys be hashed with these numbers, in a process that is a replica of several. Returns whether none were hashed before.
+pub(crate) fn set_hash_numbers((first, second): (u64, u64)) -> bool {
+    HASHER
+        .set(SipHasher13::new_with_keys(first, second))
+        .is_ok()
+}
 
 /// Counts of keys that were made, by a part of their hash.
 const STRIPES: usize = 1024;
 
 /// The hash of a key.
 pub(crate) fn hash(key: &[u8]) -> u64 {
-    let mut hasher = HASHER.build_hasher();
+    let drawn = || {
+        let (first, second) = hash_numbers();
+        SipHasher13::new_with_keys(first, second)
+    };
+    let mut hasher = *HASHER.get_or_init(drawn);
     hasher.write(key);
     hasher.finish()
 }

@@ -6,6 +6,8 @@
 //! **Architecture invariant:** replicas that applied the same writes are equal. What a command needs besides the store, the
 //! time and random numbers, comes with it.
 
+mod encoded;
+
 use std::sync::OnceLock;
 
 use corecast_agree::{Dispatch, Footprint};

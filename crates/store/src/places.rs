@@ -4,6 +4,8 @@
 //! ends in the first cache line. At most five eighths of the slots are taken. What follows a removed slot moves up, so there are
 //! no marks of what was removed.
 
+use crate::bytes::{ByteReader, ByteWriter};
+
 /// No entry has this number.
 const NONE: u32 = u32::MAX;
 /// The fewest slots.
@@ -75,6 +77,26 @@ impl Places {
             at = (at + 1) & last;
         }
         self.slots[at] = slot;
+    }
+
+    /// Appends the table, for another process.
+    pub(crate) fn encode(&self, to: &mut ByteWriter) {
+        to.word(self.slots.len() as u64);
+        for slot in &self.slots {
+            to.word(u64::from(slot.hash) << 32 | u64::from(slot.entry));
+        }
+    }
+
+    /// Reads what was appended: a table of `entries` entries.
+    pub(crate) fn decode(from: &mut ByteReader<'_>, entries: usize) -> Option<Self> {
+        let slots = from.list(|from| {
+            let word = from.word()?;
+            let (hash, entry) = ((word >> 32) as u32, word as u32);
+            (entry == NONE || (entry as usize) < entries).then_some(Slot { hash, entry })
+        })?;
+        let taken = slots.iter().filter(|it| it.entry != NONE).count();
+        let sized = slots.is_empty() || slots.len().is_power_of_two() && taken < slots.len();
+        (sized && taken == entries).then_some(Self { slots, taken })
     }
 
     fn resize(&mut self, slots: usize) {

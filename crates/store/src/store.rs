@@ -6,6 +6,7 @@ use corecast_agree::{Handle, Options, Replicated};
 use corecast_wire::shared_log;
 
 use crate::keyspace::{Keyspace, OwnedRun, Read, Response, Write};
+use crate::processes::ReplicaStore;
 
 /// Writes by which a replica may lag: they and their values are kept until it has them.
 const LOG_LEN: u64 = 1024;
@@ -20,12 +21,21 @@ pub(crate) fn new(replicas: usize, first: Keyspace) -> Replicated<Keyspace> {
     Replicated::new(options, first)
 }
 
-/// One thread's way to a replica.
+/// The way of an event loop to its replica.
+#[derive(Debug)]
+pub(crate) enum StoreHandle {
+    /// The replicas are of one process.
+    Threads(Box<ThreadHandle>),
+    /// The replica is a process.
+    Process(Box<ReplicaStore>),
+}
+
+/// One thread's way to a replica of its process.
 ///
 /// The log keeps its last entries, a block of them, until more follow. Where they are large that is memory, so entries that
 /// change nothing are added: at once, and again when all replicas have had time to apply what was large.
 #[derive(Debug)]
-pub(crate) struct StoreHandle {
+pub(crate) struct ThreadHandle {
     handle: Handle<Keyspace>,
     /// How often more entries are to be added.
     additions: u32,
@@ -35,24 +45,75 @@ pub(crate) struct StoreHandle {
 
 impl StoreHandle {
     pub(crate) fn new(handle: Handle<Keyspace>, is_followed: bool) -> Self {
-        Self {
+        Self::Threads(Box::new(ThreadHandle {
             handle,
             additions: 0,
             is_followed,
+        }))
+    }
+
+    pub(crate) fn of_replica(replica: ReplicaStore) -> Self {
+        Self::Process(Box::new(replica))
+    }
+
+    /// How many entries of the order what it was answered depends on; for whoever writes them down.
+    pub(crate) fn seen(&self) -> u64 {
+        match self {
+            Self::Threads(it) => it.handle.seen(),
+            Self::Process(_) => 0,
         }
     }
 
-    /// How many entries of the order what it was answered depends on.
-    pub(crate) fn seen(&self) -> u64 {
-        self.handle.seen()
-    }
-
     pub(crate) fn read(&mut self, operation: Read<'_>) -> Response {
-        self.handle.read(operation)
+        match self {
+            Self::Threads(it) => it.handle.read(operation),
+            Self::Process(it) => it.read(operation),
+        }
     }
 
     /// Runs commands that may change the store.
     pub(crate) fn run(&mut self, run: OwnedRun) -> Response {
+        match self {
+            Self::Threads(it) => it.run(run),
+            Self::Process(it) => it.write(&Write::Run(Box::new(run))),
+        }
+    }
+
+    pub(crate) fn remove_due(&mut self, now: i64) {
+        match self {
+            Self::Threads(it) => it.remove_due(now),
+            Self::Process(it) => {
+                it.write(&Write::RemoveDue { now, removed: None });
+            }
+        }
+    }
+
+    /// Has the log forget what was large. To be called now and then.
+    pub(crate) fn add(&mut self) {
+        if let Self::Threads(it) = self {
+            it.add();
+        }
+    }
+
+    /// Whether this event loop, of number `number` in its process, does what one has to do for all.
+    pub(crate) fn is_first(&self, number: usize) -> bool {
+        match self {
+            Self::Threads(_) => number == 0,
+            Self::Process(it) => it.leads(),
+        }
+    }
+
+    /// The replica, where it is a process.
+    pub(crate) fn replica(&mut self) -> Option<&mut ReplicaStore> {
+        match self {
+            Self::Threads(_) => None,
+            Self::Process(it) => Some(it),
+        }
+    }
+}
+
+impl ThreadHandle {
+    fn run(&mut self, run: OwnedRun) -> Response {
         const LARGE_BYTES: usize = 64 << 10;
         let large = run.bytes.len() > LARGE_BYTES;
         let response = self.handle.write(Write::Run(Box::new(run)));
@@ -63,13 +124,12 @@ impl StoreHandle {
         response
     }
 
-    pub(crate) fn remove_due(&mut self, now: i64) {
+    fn remove_due(&mut self, now: i64) {
         let removed = self.is_followed.then(OnceLock::new);
         self.handle.write(Write::RemoveDue { now, removed });
     }
 
-    /// Has the log forget what was large. To be called now and then.
-    pub(crate) fn add(&mut self) {
+    fn add(&mut self) {
         if self.additions > 0 {
             self.additions -= 1;
             let more = (0..shared_log::BLOCK).map(|_| Write::Nothing);

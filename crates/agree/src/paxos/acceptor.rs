@@ -61,6 +61,12 @@ impl<C: Clone> Acceptor<C> {
         Self { memory: None }
     }
 
+    /// What it has accepted for an index and not dropped.
+    #[cfg(test)]
+    pub(super) fn accepted(&self, index: u64) -> Option<&Value<C>> {
+        self.memory.as_ref()?.accepted.get(index)
+    }
+
     /// Takes one message; those that are not for acceptors are ignored. Costs a copy of the value if it is accepted.
     pub fn step(&mut self, message: &Message<C>) -> Option<Answer<C>> {
         let memory = self.memory.as_mut()?;

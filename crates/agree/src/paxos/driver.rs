@@ -165,8 +165,10 @@ pub struct Driver<C> {
     ahead: Option<(usize, u64, u64)>,
     /// The trees of the group; without them an acceptor tells all members itself.
     routes: Option<Routes>,
-    /// The members of which nothing was heard lately, a bit each: trees leave them out.
+    /// The members that are gone or of which nothing was heard lately, a bit each: trees leave them out.
     absent: u64,
+    /// The members of which the user knows that they are gone, a bit each.
+    lost: u64,
 }
 
 impl<C: Clone> Driver<C> {
@@ -193,12 +195,24 @@ impl<C: Clone> Driver<C> {
             ahead: None,
             routes: None,
             absent: 0,
+            lost: 0,
         }
     }
 
     /// What acceptors accept reaches all members over trees from now on. All members must be given the same ones.
     pub fn set_routes(&mut self, routes: Routes) {
         self.routes = Some(routes);
+    }
+
+    /// Tells which members are gone, a bit each, where somebody watches over them: these are replaced by the next
+    /// [`tick`](Self::tick), without the silence that is waited for otherwise. One that is not gone after all loses its part, and
+    /// nothing else.
+    pub fn set_lost(&mut self, members: u64) {
+        self.lost = members;
+    }
+
+    fn is_lost(&self, member: usize) -> bool {
+        self.lost >> member & 1 == 1
     }
 
     /// Submits a command, and returns its number: it is chosen when the event with it is told.
@@ -261,7 +275,8 @@ impl<C: Clone> Driver<C> {
             }
             Packet::Submit(submission) => {
                 let next = self.numbers.get(&submission.origin).copied();
-                if self.member.leads() && submission.number >= next.unwrap_or(0) {
+                let is_new = submission.number >= next.unwrap_or(0);
+                if self.member.leads() && is_new && self.has_room() {
                     self.run(Input::Propose(submission), io);
                 }
             }
@@ -290,7 +305,7 @@ impl<C: Clone> Driver<C> {
             self.look(io);
             self.heard_ns[self.member.configuration().1.leader] = now_ns;
         }
-        self.absent = self.silent(now_ns);
+        self.absent = self.silent(now_ns) | self.lost;
         self.tell_alive(now_ns, io);
         self.replace_leader(now_ns, io);
         self.replace_acceptor(now_ns, io);
@@ -326,6 +341,16 @@ impl<C: Clone> Driver<C> {
     pub fn roles(&self) -> (usize, usize) {
         let (_, configuration) = self.member.configuration();
         (configuration.leader, configuration.acceptor)
+    }
+
+    /// The first index that was not delivered; the events of those before may not be taken yet.
+    pub fn next(&self) -> u64 {
+        self.member.next()
+    }
+
+    /// Whether an event is there to be taken.
+    pub fn has_event(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// Commands of this member that were not delivered yet.
@@ -369,10 +394,18 @@ impl<C: Clone> Driver<C> {
     {
         let leader = self.member.configuration().1.leader;
         if self.member.leads() {
-            self.run(Input::Propose(submission), io);
+            if self.has_room() {
+                self.run(Input::Propose(submission), io);
+            }
         } else if leader != self.me {
             io.send(leader, Packet::Submit(submission));
         }
+    }
+
+    /// Whether another command may be proposed: twice as many entries are kept as a member may lag, so what is kept is bounded.
+    /// A command that is not proposed its origin submits again.
+    fn has_room(&self) -> bool {
+        self.member.undropped() < 2 * self.options.lag_max
     }
 
     /// The member, and what does at once what it wants done.
@@ -461,8 +494,8 @@ impl<C: Clone> Driver<C> {
         let is_first = leader == self.me && position == 0;
         let is_forgotten =
             leader == self.me && now_ns - self.heard_ns[self.me] > self.options.heartbeat_ns;
-        if is_first || is_forgotten || leader != self.me && now_ns - self.heard_ns[leader] > silence
-        {
+        let is_silent = now_ns - self.heard_ns[leader] > silence || self.is_lost(leader);
+        if is_first || is_forgotten || leader != self.me && is_silent {
             self.heard_ns[leader] = now_ns;
             self.unanswered_ns = now_ns;
             self.run(Input::Lead, io);
@@ -486,7 +519,7 @@ impl<C: Clone> Driver<C> {
             && acceptor == self.me
             && self.candidate(acceptor, now_ns).is_some();
         let is_silent = now_ns - self.unanswered_ns > self.options.acceptor_ns;
-        let replaces = alone || is_silent && self.member.leads();
+        let replaces = alone || (is_silent || self.is_lost(acceptor)) && self.member.leads();
         if !replaces {
             if waits && now_ns - self.resent_ns > self.options.resend_ns {
                 self.resent_ns = now_ns;
@@ -514,7 +547,10 @@ impl<C: Clone> Driver<C> {
     fn candidate(&self, acceptor: usize, now_ns: u64) -> Option<usize> {
         let after = (1..self.size).map(|step| (acceptor + step) % self.size);
         let mut others = after.filter(|member| *member != self.me && *member != acceptor);
-        others.find(|member| now_ns - self.heard_ns[*member] < self.options.leader_ns)
+        others.find(|member| {
+            let silence = now_ns - self.heard_ns[*member];
+            silence < self.options.leader_ns && !self.is_lost(*member)
+        })
     }
 
     /// A member that lags too far is waited for no longer, and one that has come close is again.

@@ -1,6 +1,6 @@
 //! Members as threads of one process, joined by one-way queues.
 
-mod wires;
+pub(super) mod wires;
 
 #[cfg(test)]
 mod tests;

@@ -226,6 +226,16 @@ impl<C: Clone> Member<C> {
         self.learned.floor()
     }
 
+    /// Number of entries that a leader has proposed and that may not be dropped yet.
+    pub fn undropped(&self) -> u64 {
+        match &self.role {
+            Role::Leading(Leadership { sent, .. }) | Role::Changing(Leadership { sent, .. }, _) => {
+                sent.end() - sent.floor()
+            }
+            _ => 0,
+        }
+    }
+
     /// Number of log entries that this member keeps.
     pub fn kept(&self) -> u64 {
         self.end().max(self.learned.end()) - self.learned.floor()

@@ -17,6 +17,7 @@
 //! | [`ConfigurationLog`] | `log.rs` | compare-and-append, in memory that all share |
 //! | [`Driver`] | `driver.rs` | what runs a member: time-outs, and commands that are submitted again |
 //! | [`GroupMember`] | `group.rs` | members as threads, joined by queues |
+//! | [`processes`] | `processes/` | members as processes, which may be killed |
 //! | [`Message`], [`Configuration`] | `message.rs` | what they tell each other |
 //! | [`Routes`] | `routes.rs` | the trees over which what is accepted reaches all members |
 //! | [`Window`] | `window.rs` | the entries that are kept |
@@ -36,6 +37,7 @@ mod group;
 mod log;
 mod member;
 mod message;
+pub mod processes;
 mod routes;
 mod window;
 

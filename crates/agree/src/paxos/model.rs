@@ -187,6 +187,14 @@ impl Tables {
                 envelopes.map(|it| self.envelopes.number(it)).collect()
             }
         };
+        if let Message::Accept { index, .. } = message
+            && let Some(before) = self.acceptors.value(acceptor).accepted(*index)
+            && let Some(after) = changed.accepted(*index)
+            && crate::fault::none()
+        {
+            // The acceptor in memory that processes share rests on it.
+            assert_eq!(after, before, "an accepted value is never another one");
+        }
         let done = (self.acceptors.number(changed), Rc::new(sent));
         self.accepts.insert((acceptor, envelope), done.clone());
         done

@@ -3,5 +3,6 @@
 
 mod counters;
 mod linearizability;
+mod processes;
 mod replicated;
 mod watermark;

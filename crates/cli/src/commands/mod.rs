@@ -11,6 +11,7 @@ pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod serve_processes;
 pub(crate) mod sim;
 pub(crate) mod topo;
 pub(crate) mod tune;

@@ -9,10 +9,11 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use corecast_machine::{CpuList, confine_current, discover};
 use corecast_model::words::count;
-use corecast_store::{AppendFsync, Server, ServerOptions};
+use corecast_store::{AppendFsync, ProcessServer, Server, ServerOptions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 
+use super::serve_processes;
 use crate::options::Global;
 use crate::{failure, output};
 
@@ -38,6 +39,10 @@ pub(crate) struct ServeArgs {
     /// Copies of the store, each with a thread that serves connections [default: one for each NUMA node that may be used]
     #[arg(long, value_name = "N")]
     replicas: Option<usize>,
+
+    /// Make each replica a process of its own. Any of them may be killed: what was answered is kept while one lives
+    #[arg(long, conflicts_with = "dir")]
+    processes: bool,
 
     /// What clients have to give with AUTH. Others on this machine can see it in the list of processes
     #[arg(long, value_name = "TEXT", conflicts_with = "password_file")]
@@ -103,32 +108,44 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<ExitCode> {
     let dir = args
         .dir
         .as_ref()
-        .map(|it| format!(" --dir {}", it.display()));
-    let server = Server::bind(options).with_context(|| {
-        let dir = dir.unwrap_or_default();
-        format!("--bind {} --port {}{dir}", args.bind, args.port)
-    })?;
-    for note in server.notes() {
-        failure::warn(note);
-    }
-    let address = server.address().to_string();
-    match global.json {
+        .map_or_else(String::new, |it| format!(" --dir {}", it.display()));
+    let context = || format!("--bind {} --port {}{dir}", args.bind, args.port);
+    let tell = |address: String| match global.json {
         true => output::json(&Serving {
             schema: 1,
             address,
             replicas,
-        })?,
-        false => output::print(&told(&address, replicas, nodes.len(), args))?,
+        }),
+        false => output::print(&told(&address, replicas, nodes.len(), args)),
+    };
+    if args.processes {
+        let server = ProcessServer::bind(options).with_context(context)?;
+        tell(server.address().to_string())?;
+        serve_processes::run(server)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    server.run_on(|replica| {
-        // A thread and its replica stay on one node: what it writes first lies in its memory.
-        if nodes.len() > 1
-            && let Ok(pinning) = confine_current(&nodes[replica % nodes.len()])
-        {
-            pinning.guard().keep();
-        }
-    })?;
+    let server = Server::bind(options).with_context(context)?;
+    for note in server.notes() {
+        failure::warn(note);
+    }
+    tell(server.address().to_string())?;
+    server.run_on(|replica| stay(replica, &nodes))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs `serve-replica`: one replica of `serve --processes`.
+pub(crate) fn replica() -> Result<ExitCode> {
+    serve_processes::replica(|number| stay(number, &nodes()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has a replica and its thread stay on one node: what it writes first lies in its memory.
+fn stay(replica: usize, nodes: &[CpuList]) {
+    if nodes.len() > 1
+        && let Ok(pinning) = confine_current(&nodes[replica % nodes.len()])
+    {
+        pinning.guard().keep();
+    }
 }
 
 /// The line that says that clients can connect.
@@ -138,7 +155,12 @@ fn told(address: &str, replicas: usize, nodes: usize, args: &ServeArgs) -> Strin
         None => format!("for {}", count(nodes.max(1), "NUMA node")),
     };
     let replicas = count(replicas, "replica");
-    format!("corecast: serving on {address}, {replicas} {why}\n")
+    let each = if args.processes {
+        ", each a process"
+    } else {
+        ""
+    };
+    format!("corecast: serving on {address}, {replicas} {why}{each}\n")
 }
 
 /// The PUs of each NUMA node that this process may run on.

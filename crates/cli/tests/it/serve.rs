@@ -51,6 +51,46 @@ fn it_serves_and_ends_well_by_each_signal() {
     }
 }
 
+/// The processes of which this one is the parent.
+fn children(parent: u32) -> Vec<Pid> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = all.filter_map(|it| it.file_name().to_str()?.parse::<i32>().ok());
+    let is_child = |number: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        let behind = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        behind.split(' ').nth(1) == Some(&parent.to_string())
+    };
+    numbers.filter(is_child).filter_map(Pid::from_raw).collect()
+}
+
+#[test]
+fn processes_serve_are_started_again_and_end_well() {
+    let (mut child, line) = started(&["--port", "0", "--replicas", "3", "--processes"]);
+    let told = line.strip_prefix("corecast: serving on ").expect(&line);
+    let (address, rest) = told.split_once(", ").unwrap();
+    assert_eq!(rest, "3 replicas as asked for, each a process\n");
+    assert_eq!(asked(address, b"SET a 42\r\n", 5), "+OK\r\n");
+    // Until all have begun, the first two may be all that have the data.
+    let serving = |number: usize| {
+        let mut found = Vec::new();
+        while found.len() < number {
+            found = children(child.id());
+        }
+        found
+    };
+    let first = serving(3);
+    kill_process(first[0], Signal::KILL).unwrap();
+    let get = || asked(address, b"GET a\r\n", 8);
+    assert_eq!(get(), "$2\r\n42\r\n");
+    while serving(3).contains(&first[0]) {}
+    assert_eq!(get(), "$2\r\n42\r\n");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let mut errors = String::new();
+    child.stderr.unwrap().read_to_string(&mut errors).unwrap();
+    assert_eq!(errors, "");
+}
+
 #[test]
 fn json_says_where_and_how_many() {
     let (mut child, line) = started(&["--json", "--port", "0", "--password", "secret"]);
@@ -92,6 +132,8 @@ fn a_folder_keeps_what_was_written() {
 fn what_it_cannot_do_is_refused() {
     let refused = |arguments: &[&str]| corecast(&[&["serve"], arguments].concat()).refusal();
     assert!(refused(&["--replicas", "0"]).contains("0 replicas: 1 to 64 are possible"));
+    let many = refused(&["--replicas", "17", "--processes"]);
+    assert!(many.contains("17 replicas: 1 to 16 are possible as processes"));
     assert!(refused(&["--bind", "192.0.2.1"]).contains("--bind 192.0.2.1 --port 6379"));
     assert!(refused(&["--bind", "nowhere"]).contains("nowhere"));
     assert!(refused(&["-i", "core:4"]).contains("leave out -i"));

@@ -29,6 +29,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(300);
 
 const LISTENER: Token = Token(usize::MAX - 1);
 const WAKER: Token = Token(usize::MAX - 2);
+const BELL: Token = Token(usize::MAX - 3);
 
 /// One thread of the server.
 #[derive(Debug)]
@@ -56,13 +57,17 @@ impl EventLoop {
     pub(super) fn new(
         number: usize,
         mut listener: Option<TcpListener>,
-        store: StoreHandle,
+        mut store: StoreHandle,
         shared: Arc<Shared>,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
         if let Some(listener) = &mut listener {
             poll.registry()
                 .register(listener, LISTENER, Interest::READABLE)?;
+        }
+        if let Some(replica) = store.replica() {
+            poll.registry()
+                .register(replica.bell(), BELL, Interest::READABLE)?;
         }
         shared.add_loop(Waker::new(poll.registry(), WAKER)?);
         Ok(Self {
@@ -93,10 +98,22 @@ impl EventLoop {
         while !self.shared.is_stopped() {
             let held = !self.held.is_empty() && !self.waits;
             let idle = self.ready.is_empty() && !self.accepts && !held;
-            let pause = if idle { TICK } else { Duration::ZERO };
+            let mut pause = if idle { TICK } else { Duration::ZERO };
+            if let Some(replica) = self.pipeline.store().replica() {
+                match idle {
+                    true => pause = pause.min(replica.sleeps()),
+                    false => replica.take(),
+                }
+            }
             match self.poll.poll(&mut events, Some(pause)) {
                 Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
                 _ => {}
+            }
+            if let Some(replica) = self.pipeline.store().replica() {
+                replica.wakes();
+                if !replica.goes_on() {
+                    return Err(io::Error::other("this replica lacks what no other one has"));
+                }
             }
             let now = Instant::now();
             std::mem::swap(&mut turn, &mut self.ready);
@@ -104,6 +121,8 @@ impl EventLoop {
                 match event.token() {
                     LISTENER => self.accepts = true,
                     WAKER => self.enter(now),
+                    // It was woken, and that is all.
+                    BELL => {}
                     Token(key) => {
                         // It may have been closed by an event before.
                         if let Some(connection) = self.connections.get_mut(key) {
@@ -263,7 +282,7 @@ impl EventLoop {
             let store = self.pipeline.store();
             match store.read(Read::Facts { now }) {
                 // One event loop does it for all.
-                Response::Facts(facts) if facts.due && self.number == 0 => {}
+                Response::Facts(facts) if facts.due && store.is_first(self.number) => {}
                 _ => return,
             }
             store.remove_due(now);

@@ -37,12 +37,22 @@ pub(super) fn run(args: Args<'_>, around: &mut Surroundings<'_>, reply: &mut Rep
         Response::Facts(facts) => *facts,
         _ => Facts::default(),
     };
+    let replica = around.store.replica();
+    let process = replica.map(|it| (it.number(), it.roles()));
     let sections = SECTIONS.into_iter().filter(wanted);
-    let texts = sections.map(|it| format!("# {it}\r\n{}", section(it, around, &facts)));
+    let texts = sections.map(|it| format!("# {it}\r\n{}", section(it, around, &facts, process)));
     reply.verbatim(&texts.collect::<Vec<_>>().join("\r\n"));
 }
 
-fn section(name: &str, around: &Surroundings<'_>, facts: &Facts) -> String {
+/// A replica that is a process, with the numbers of those that lead and accept.
+type Process = (usize, (usize, usize));
+
+fn section(
+    name: &str,
+    around: &Surroundings<'_>,
+    facts: &Facts,
+    process: Option<Process>,
+) -> String {
     let shared = around.shared;
     // Relaxed: numbers for people.
     let load = |it: &corecast_wire::sync::AtomicU64| it.load(Ordering::Relaxed).to_string();
@@ -73,11 +83,22 @@ fn section(name: &str, around: &Surroundings<'_>, facts: &Facts) -> String {
             ("rejected_connections", load(&shared.refused)),
             ("evicted_clients", load(&shared.cut_off)),
         ],
-        // The replicas of one process are one server to clients.
-        "Replication" => vec![
-            ("role", "master".to_owned()),
-            ("connected_slaves", "0".to_owned()),
-        ],
+        // All replicas are one server to clients.
+        "Replication" => {
+            let mut lines = vec![
+                ("role", "master".to_owned()),
+                ("connected_slaves", "0".to_owned()),
+            ];
+            if let Some((number, (leader, acceptor))) = process {
+                let numbers = [
+                    ("replica", number),
+                    ("leader", leader),
+                    ("acceptor", acceptor),
+                ];
+                lines.extend(numbers.map(|(name, number)| (name, number.to_string())));
+            }
+            lines
+        }
         _ => return keyspace(facts),
     };
     lines.iter().fold(String::new(), |mut text, (name, value)| {

@@ -205,6 +205,21 @@ impl Server {
     }
 }
 
+/// Serves with one event loop the clients that come to a listener, as a replica that is a process. Numbers of clients come
+/// after `clients_before`.
+pub(crate) fn serve_replica(
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+    options: ServerOptions,
+    store: StoreHandle,
+    clients_before: u64,
+) -> io::Result<()> {
+    let shared = Arc::new(Shared::new(options, address, None));
+    shared.number_clients_after(clients_before);
+    let listener = TcpListener::from_std(listener);
+    EventLoop::new(0, Some(listener), store, shared)?.run()
+}
+
 /// An event loop that ends, and be it by a panic, takes the others with it.
 struct StopsOthers<'a>(&'a Shared);
 

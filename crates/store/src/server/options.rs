@@ -54,7 +54,7 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    pub(super) fn check(&self) -> io::Result<()> {
+    pub(crate) fn check(&self) -> io::Result<()> {
         let wrong = match () {
             () if !(1..=REPLICAS_MAX).contains(&self.replicas) => {
                 format!(

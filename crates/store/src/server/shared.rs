@@ -21,7 +21,9 @@ pub(super) struct Shared {
     /// The settings that `CONFIG SET` changes: most clients, and seconds that one may be idle, 0 for ever.
     pub(super) clients_max: AtomicU64,
     pub(super) idle_seconds_max: AtomicU64,
+    /// Connections so far, and the number before that of the first.
     pub(super) connections: AtomicU64,
+    clients_before: AtomicU64,
     pub(super) refused: AtomicU64,
     pub(super) cut_off: AtomicU64,
     pub(super) commands: AtomicU64,
@@ -66,6 +68,7 @@ impl Shared {
             clients_max: number(options.clients_max as u64),
             idle_seconds_max: number(options.idle_max.map_or(0, |it| it.as_secs().max(1))),
             connections: number(0),
+            clients_before: number(0),
             refused: number(0),
             cut_off: number(0),
             commands: number(0),
@@ -74,6 +77,12 @@ impl Shared {
             loops: Mutex::default(),
             options,
         }
+    }
+
+    /// Has clients be numbered from the next number on.
+    pub(super) fn number_clients_after(&self, before: u64) {
+        // Relaxed: only names.
+        self.clients_before.store(before, Ordering::Relaxed);
     }
 
     pub(super) fn stop(&self) {
@@ -110,7 +119,8 @@ impl Shared {
     /// Gives a new connection to the event loop that has fewest.
     pub(super) fn admit(&self, stream: TcpStream, peer: SocketAddr) {
         // Relaxed: only a name.
-        let id = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
+        let before = self.clients_before.load(Ordering::Relaxed);
+        let id = before + self.connections.fetch_add(1, Ordering::Relaxed) + 1;
         let mut loops = self.loops();
         let fewest = (0..loops.len()).min_by_key(|at| loops[*at].served);
         let event_loop = fewest.expect("a server has event loops");

@@ -8,6 +8,7 @@ mod durable;
 mod frames;
 mod limits;
 mod map;
+mod processes;
 mod replicas;
 mod replies;
 mod servers;

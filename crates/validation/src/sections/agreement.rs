@@ -97,8 +97,8 @@ fn picture(paxos: &[Compared], broadcast: &[Compared], stores: &[Compared]) -> S
             curves: curves.collect(),
         }
     };
-    let (sets, response): (fn(&Outcome) -> f64, fn(&Outcome) -> f64) =
-        (|it| it.sets_per_ms, |it| it.response_us);
+    let sets: fn(&Outcome) -> f64 = |it| it.sets_per_ms;
+    let response: fn(&Outcome) -> f64 = |it| it.response_us;
     let both = [paxos, broadcast];
     let panels = [
         panel("agreement, thousands in a second, by replicas", sets, &both),

@@ -11,6 +11,18 @@ pub enum Mutant {
     None,
     /// A slot's header is published without release.
     PublishRelaxed,
+    /// An acceptor's next process keeps what the former one has not finished.
+    UnfinishedKept,
+    /// An acceptor that is shared does not see that a promise came between.
+    PromiseUnseen,
+    /// The stamp of an acceptor's slot stays while the slot is written.
+    StampKept,
+    /// What an acceptor has not finished is reported to a new leader.
+    UnfinishedReported,
+    /// A copy of the last configuration is used though another one was appended meanwhile.
+    HeadUnchecked,
+    /// A member writes its next configuration over its last one.
+    OneBuffer,
     /// A slot's header is observed without acquire.
     ObserveRelaxed,
     /// Slots are given back without release.

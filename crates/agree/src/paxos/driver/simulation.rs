@@ -36,12 +36,15 @@ struct Weather {
     pauses: u32,
     submits: u32,
     lag_max: u64,
+    /// Members are told which others are dead.
+    tells_ends: bool,
 }
 
 impl Weather {
-    fn new(random: &mut Rng) -> Self {
+    fn new(seed: u64) -> (Self, Rng) {
+        let mut random = Rng::with_seed(seed);
         let mut often = |choices: &[u32]| choices[random.usize(..choices.len())];
-        Self {
+        let weather = Self {
             size: often(&[2, 3, 3, 4, 5]) as usize,
             lost: often(&[0, 0, 10, 100, 300]),
             doubled: often(&[0, 10, 100]),
@@ -50,7 +53,9 @@ impl Weather {
             pauses: often(&[0, 2, 5, 10]),
             submits: often(&[50, 200, 800]),
             lag_max: often(&[8, 64, 1000]).into(),
-        }
+            tells_ends: seed % 2 == 1,
+        };
+        (weather, random)
     }
 }
 
@@ -216,8 +221,7 @@ struct Simulation {
 
 impl Simulation {
     fn new(seed: u64, over_trees: bool) -> Self {
-        let mut random = Rng::with_seed(seed);
-        let weather = Weather::new(&mut random);
+        let (weather, random) = Weather::new(seed);
         Self::within(weather, random, over_trees)
     }
 
@@ -334,7 +338,9 @@ impl Simulation {
             let until = now_ns + self.io.random.u64(100_000..10_000_000);
             self.machines[me].paused_until_ns = until.min(FAULTS_NS);
         }
+        let lost = self.lost();
         let machine = &mut self.machines[me];
+        machine.driver.set_lost(lost);
         machine.driver.tick(now_ns, &mut self.io);
         if now_ns < SUBMITS_NS && self.io.random.u32(..1000) < self.io.weather.submits {
             let command = self.io.random.u32(..);
@@ -346,6 +352,13 @@ impl Simulation {
         let next = now_ns + self.io.random.u64(100_000..200_000);
         self.io.at(next, Happening::Tick(me));
         Ok(())
+    }
+
+    /// The members that are dead, a bit each, where their end is told.
+    fn lost(&self) -> u64 {
+        let dead = self.machines.iter().enumerate();
+        let dead = dead.filter(|(_, it)| it.is_dead && self.io.weather.tells_ends);
+        dead.fold(0, |bits, (member, _)| bits | 1 << member)
     }
 
     /// The memory that is shared is not all: what is dropped there must be with a member that lives.

@@ -30,7 +30,7 @@ const ABSENT: u32 = 32;
 const ROOT_SHIFT: u32 = 8;
 
 /// Words before the command of the longest packet.
-const WORDS_MAX: usize = 5;
+pub(in crate::paxos) const WORDS_MAX: usize = 5;
 
 pub(super) const fn packet_bytes_max<C>() -> usize {
     8 * WORDS_MAX + size_of::<C>()
@@ -156,8 +156,24 @@ impl<C: Pod> SharedMemory<C> for Wires<C> {
     }
 }
 
+/// Commands as bytes of packets.
+pub(in crate::paxos) trait Coded: Clone {
+    fn append_to(&self, bytes: &mut Vec<u8>);
+    fn of(bytes: &[u8]) -> Option<Self>;
+}
+
+impl<C: Pod> Coded for C {
+    fn append_to(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(bytemuck::bytes_of(self));
+    }
+
+    fn of(bytes: &[u8]) -> Option<Self> {
+        bytemuck::try_pod_read_unaligned(bytes).ok()
+    }
+}
+
 /// Appends a packet's bytes, and returns its tag; none for what is never sent, as prepares are made in the shared memory.
-fn encode<C: Pod>(packet: &Packet<C>, bytes: &mut Vec<u8>) -> Option<u32> {
+pub(in crate::paxos) fn encode<C: Coded>(packet: &Packet<C>, bytes: &mut Vec<u8>) -> Option<u32> {
     let mut words = |words: &[u64]| bytes.extend_from_slice(bytemuck::cast_slice(words));
     let (tag, value) = match packet {
         Packet::Submit(submission) => (SUBMIT, Some(Some(submission))),
@@ -225,7 +241,7 @@ fn encode<C: Pod>(packet: &Packet<C>, bytes: &mut Vec<u8>) -> Option<u32> {
     match value {
         Some(Some(submission)) => {
             words(&[submission.origin, submission.number]);
-            bytes.extend_from_slice(bytemuck::bytes_of(&submission.command));
+            submission.command.append_to(bytes);
             Some(tag)
         }
         Some(None) => Some(tag | NOTHING),
@@ -234,15 +250,15 @@ fn encode<C: Pod>(packet: &Packet<C>, bytes: &mut Vec<u8>) -> Option<u32> {
 }
 
 /// The packet of a message; none if it is not one.
-pub(super) fn decode<C: Pod>(tag: u32, mut bytes: &[u8]) -> Option<Packet<C>> {
+pub(in crate::paxos) fn decode<C: Coded>(tag: u32, mut bytes: &[u8]) -> Option<Packet<C>> {
     fn word(bytes: &mut &[u8]) -> Option<u64> {
         let (word, rest) = bytes.split_first_chunk()?;
         *bytes = rest;
         Some(u64::from_ne_bytes(*word))
     }
-    fn submission<C: Pod>(bytes: &mut &[u8]) -> Option<Submission<C>> {
+    fn submission<C: Coded>(bytes: &mut &[u8]) -> Option<Submission<C>> {
         let (origin, number) = (word(bytes)?, word(bytes)?);
-        let command = bytemuck::try_pod_read_unaligned(bytes).ok()?;
+        let command = C::of(bytes)?;
         Some(Submission {
             origin,
             number,

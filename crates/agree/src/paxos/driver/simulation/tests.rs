@@ -89,6 +89,7 @@ fn lags_by_ms(fault: Option<Fault>) -> Vec<u64> {
         pauses: 0,
         submits: 800,
         lag_max: 1000,
+        tells_ends: false,
     };
     let mut simulation = Simulation::within(weather, Rng::with_seed(1), true);
     fault::with(fault, || {

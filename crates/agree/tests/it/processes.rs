@@ -1,0 +1,190 @@
+//! Members of a group as processes that are killed.
+
+use corecast_agree::paxos::Options;
+use corecast_agree::paxos::processes::{Delivery, ProcessGroup, ProcessMember};
+use corecast_wire::WaitConfig;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// The path of the memory, for a process that is a member; and which.
+const MEMORY: &str = "CORECAST_TEST_GROUP";
+const MEMBER: &str = "CORECAST_TEST_MEMBER";
+
+/// A test that hangs fails after this, long after any machine would be done.
+const HANGS: Duration = Duration::from_secs(120);
+
+const OPTIONS: Options = Options {
+    heartbeat_ns: 5_000_000,
+    leader_ns: 100_000_000,
+    acceptor_ns: 100_000_000,
+    resend_ns: 10_000_000,
+    pending_max: 16,
+    lag_max: 1024,
+};
+
+/// The command of a start with this number: some take several pieces.
+fn command(start: u64, number: u64) -> Vec<u8> {
+    let len = if number.is_multiple_of(7) { 2500 } else { 8 };
+    let mut bytes = vec![start as u8; 16 + len];
+    bytes[..8].copy_from_slice(&start.to_ne_bytes());
+    bytes[8..16].copy_from_slice(&number.to_ne_bytes());
+    bytes
+}
+
+fn named(command: &[u8]) -> (u64, u64) {
+    let word = |at: usize| u64::from_ne_bytes(command[at..at + 8].try_into().unwrap());
+    (word(0), word(8))
+}
+
+/// What a member does: it submits one command after another, and tells each that it delivers, until its last words are wanted.
+fn be_a_member(memory: &str, me: usize) {
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(memory)
+        .unwrap();
+    let group = ProcessGroup::attach(OwnedFd::from(file).as_fd()).unwrap();
+    let config = WaitConfig::OVERSUBSCRIBED;
+    let mut member = ProcessMember::new(me, group.clone(), OPTIONS, config).unwrap();
+    let mut out = std::io::stdout().lock();
+    let ends = group.user_lines().unwrap();
+    let mut number = 0;
+    member.submit(&command(member.start(), number));
+    writeln!(out).unwrap();
+    loop {
+        let Some(delivery) = member.poll() else {
+            if ends[0].get(0) != 0 && member.is_current() {
+                writeln!(out, "end").unwrap();
+                return;
+            }
+            member.pause();
+            continue;
+        };
+        let Delivery::Command {
+            own, command: it, ..
+        } = delivery
+        else {
+            panic!("nobody lags");
+        };
+        let (start, of) = named(&it);
+        assert_eq!(it, command(start, of), "a command came whole");
+        let told = if own.is_some() { "own" } else { "other" };
+        writeln!(out, "{told} {start} {of}").unwrap();
+        if own.is_some() && ends[0].get(0) == 0 {
+            assert_eq!((start, of), (member.start(), number));
+            number += 1;
+            member.submit(&command(start, number));
+        }
+    }
+}
+
+struct Running {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn start(group: &ProcessGroup, memory: &OwnedFd, me: usize) -> Running {
+    group.starting(me).unwrap();
+    let path = format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd());
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::members_that_are_killed_lose_nothing"])
+        .args(["--nocapture", "--test-threads=1"])
+        .env(MEMORY, path)
+        .env(MEMBER, me.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in out.lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    Running { child, lines }
+}
+
+/// Lines of what a member delivered, `own` or `other`.
+fn deliveries(lines: impl Iterator<Item = String>) -> Vec<(bool, (u64, u64))> {
+    let parse = |line: String| {
+        let mut words = line.split(' ');
+        let own = match words.next()? {
+            "own" => true,
+            "other" => false,
+            _ => return None,
+        };
+        let mut number = || words.next()?.parse().ok();
+        Some((own, (number()?, number()?)))
+    };
+    lines.filter_map(parse).collect()
+}
+
+/// Four members submit. The leader and the acceptor are killed at once, at any moment, and then another one. What is left has all
+/// that was delivered anywhere, in one order.
+#[test]
+fn members_that_are_killed_lose_nothing() {
+    if let Ok(memory) = std::env::var(MEMORY) {
+        return be_a_member(&memory, std::env::var(MEMBER).unwrap().parse().unwrap());
+    }
+    for round in 0..4 {
+        let (group, memory) = ProcessGroup::create(4, 2048, 1).unwrap();
+        let mut members: Vec<Running> = (0..4).map(|me| start(&group, &memory, me)).collect();
+        let mut told: Vec<Vec<String>> = vec![Vec::new(); 4];
+        let wait_for = |member: &Running, told: &mut Vec<String>, more: usize| {
+            for _ in 0..more {
+                told.push(member.lines.recv_timeout(HANGS).unwrap());
+            }
+        };
+        wait_for(&members[3], &mut told[3], 50 + 13 * round);
+        // In the beginning these lead and accept.
+        for victims in [&[0, 1][..], &[2]] {
+            for victim in victims {
+                members[*victim].child.kill().unwrap();
+            }
+            for victim in victims {
+                members[*victim].child.wait().unwrap();
+                group.ended(*victim);
+            }
+            let more = told[3].len();
+            wait_for(&members[3], &mut told[3], 40 + more % 7);
+        }
+        group.user_lines().unwrap()[0].set(0, 1);
+        loop {
+            let line = members[3].lines.recv_timeout(HANGS).unwrap();
+            let is_end = line == "end";
+            told[3].push(line);
+            if is_end {
+                break;
+            }
+        }
+        for victim in 0..3 {
+            told[victim].extend(members[victim].lines.iter());
+        }
+        let orders: Vec<_> = told
+            .into_iter()
+            .map(|it| deliveries(it.into_iter()))
+            .collect();
+        let names =
+            |order: &[(bool, (u64, u64))]| -> Vec<_> { order.iter().map(|it| it.1).collect() };
+        let last = names(&orders[3]);
+        for order in &orders {
+            assert!(!order.is_empty());
+            let order = names(order);
+            assert!(
+                last.starts_with(&order),
+                "round {round}: {order:?} {last:?}"
+            );
+        }
+        assert!(members[3].child.wait().unwrap().success());
+    }
+}
