@@ -294,6 +294,7 @@ Over other trees, with 384 clients, thousands of sets in a second:
 What differs from the paper, and why:
 
 {}
+
 Ratios of throughput if a message takes further cycles at its receiver, such as for polling and for the protocol itself:
 
 {}",
