@@ -428,10 +428,7 @@ impl WaitStrategy {
         watch: impl FnOnce() -> W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
-        if let Some(found) = look() {
-            return Ok(found);
-        }
-        match self.spin(&mut look) {
+        match self.briefly(&mut look) {
             Some(found) => Ok(found),
             None => self.wait_long(word, token, watch(), &mut look),
         }
@@ -447,9 +444,10 @@ impl WaitStrategy {
     /// [`wait_long`](Self::wait_long) a look of its own: the processor would keep one that both shared in memory.
     #[inline(always)]
     pub fn briefly<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+        // A `match`, because `or_else` is not always inlined, and a call here costs every message.
         match look() {
-            Some(found) => Some(found),
             None => self.spin(look),
+            found => found,
         }
     }
 

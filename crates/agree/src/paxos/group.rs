@@ -9,11 +9,11 @@ use bytemuck::Pod;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{self, Backend, Receiver};
 use corecast_wire::sync::Instant;
-use corecast_wire::wait::Watch;
 use corecast_wire::{Segment, SegmentError, WaitConfig, WaitStrategy};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::due::Due;
 use super::{Driver, Event, Full, Options, Routes, Snapshot};
 use wires::{Shared, Wires, packet_bytes_max};
 
@@ -240,14 +240,17 @@ impl<C: Pod + Send> GroupMember<C> {
 
     /// Waits until a message is there, or something is due.
     fn pause(&mut self) {
-        let (receivers, began, tick_ns) = (&self.receivers, self.began, self.tick_ns);
+        let receivers = &self.receivers;
         let look = || {
             receivers
                 .iter()
                 .any(|(_, it)| it.can_receive())
                 .then_some(())
         };
-        let due = || Due { began, tick_ns };
+        let due = || Due {
+            began: self.began,
+            after_ns: self.tick_ns,
+        };
         if self.wait_strategy.wait_watched(ANY, due, look).is_err() {
             self.polls = 0;
         }
@@ -259,20 +262,3 @@ const POLLS_A_LOOK: u32 = 16;
 
 /// Slots of each queue. What does not fit waits at its sender.
 const SLOTS: usize = 64;
-
-/// Ends a wait when something is due.
-struct Due {
-    began: Instant,
-    tick_ns: u64,
-}
-
-impl Watch for Due {
-    type Error = ();
-
-    fn check(&mut self, _waited: Duration) -> Result<(), ()> {
-        if self.began.elapsed().as_nanos() as u64 >= self.tick_ns {
-            return Err(());
-        }
-        Ok(())
-    }
-}

@@ -33,6 +33,7 @@
 
 mod acceptor;
 mod driver;
+mod due;
 mod group;
 mod log;
 mod member;

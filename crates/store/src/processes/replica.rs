@@ -70,10 +70,7 @@ impl Replica {
         let bell = mio::net::UnixDatagram::from_std(UnixDatagram::from(bell));
         let mut store = ReplicaStore::new(member, bell)?;
         if !store.enter() {
-            return match store.goes_on() {
-                true => Ok(()),
-                false => Err(io::Error::other("this replica lacks what no other one has")),
-            };
+            return store.goes_on();
         }
         serving();
         let listener = TcpListener::from(listener);

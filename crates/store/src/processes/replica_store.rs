@@ -77,9 +77,12 @@ impl ReplicaStore {
         }
     }
 
-    /// Whether this replica can go on: not if it lacks what no other one has.
-    pub(crate) fn goes_on(&self) -> bool {
-        !self.is_lost()
+    /// An error if this replica cannot go on, as it lacks what no other one has.
+    pub(crate) fn goes_on(&self) -> io::Result<()> {
+        match self.is_lost() {
+            true => Err(io::Error::other("this replica lacks what no other one has")),
+            false => Ok(()),
+        }
     }
 
     /// After a sleep.

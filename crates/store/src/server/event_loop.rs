@@ -111,9 +111,7 @@ impl EventLoop {
             }
             if let Some(replica) = self.pipeline.store().replica() {
                 replica.wakes();
-                if !replica.goes_on() {
-                    return Err(io::Error::other("this replica lacks what no other one has"));
-                }
+                replica.goes_on()?;
             }
             let now = Instant::now();
             std::mem::swap(&mut turn, &mut self.ready);

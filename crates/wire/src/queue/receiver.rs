@@ -155,11 +155,7 @@ impl Receiver {
     /// The header of the next message, if it comes in the first phase of the wait.
     #[inline(always)]
     fn look_soon(&self) -> Option<SlotHeader> {
-        // A `match`, because `or_else` is not always inlined, and a call here costs every message.
-        match self.look(self.next) {
-            None => self.wait_strategy.spin(|| self.look(self.next)),
-            found => found,
-        }
+        self.wait_strategy.briefly(|| self.look(self.next))
     }
 
     #[cold]

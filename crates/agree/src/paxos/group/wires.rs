@@ -249,13 +249,15 @@ pub(in crate::paxos) fn encode<C: Coded>(packet: &Packet<C>, bytes: &mut Vec<u8>
     }
 }
 
+/// Takes the first word of bytes.
+pub(in crate::paxos) fn word(bytes: &mut &[u8]) -> Option<u64> {
+    let (word, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u64::from_ne_bytes(*word))
+}
+
 /// The packet of a message; none if it is not one.
 pub(in crate::paxos) fn decode<C: Coded>(tag: u32, mut bytes: &[u8]) -> Option<Packet<C>> {
-    fn word(bytes: &mut &[u8]) -> Option<u64> {
-        let (word, rest) = bytes.split_first_chunk()?;
-        *bytes = rest;
-        Some(u64::from_ne_bytes(*word))
-    }
     fn submission<C: Coded>(bytes: &mut &[u8]) -> Option<Submission<C>> {
         let (origin, number) = (word(bytes)?, word(bytes)?);
         let command = C::of(bytes)?;

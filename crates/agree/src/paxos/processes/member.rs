@@ -1,7 +1,6 @@
 //! A member of a group that is a process.
 
 use corecast_wire::sync::Instant;
-use corecast_wire::wait::Watch;
 use corecast_wire::{LineRef, SegmentError, WaitConfig, WaitStrategy, Words};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,9 +8,10 @@ use std::time::Duration;
 use super::Piece;
 use super::group::{FENCE, ProcessGroup, WAKE};
 use super::packet_ring::RingReceiver;
-use super::unfinished::{Unfinished, pieces, word};
+use super::unfinished::{Unfinished, pieces};
 use super::wires::ProcessWires;
-use crate::paxos::group::wires::decode;
+use crate::paxos::due::Due;
+use crate::paxos::group::wires::{decode, word};
 use crate::paxos::{Driver, Event, Full, Options, Snapshot};
 
 /// What a member delivers.
@@ -282,14 +282,17 @@ impl ProcessMember {
 
     /// Waits until a packet is there or something is due.
     pub fn pause(&mut self) {
-        let (receivers, began, tick_ns) = (&self.receivers, self.began, self.tick_ns);
+        let receivers = &self.receivers;
         let look = || {
             receivers
                 .iter()
                 .any(|(_, it)| it.can_receive())
                 .then_some(())
         };
-        let due = || Due { began, tick_ns };
+        let due = || Due {
+            began: self.began,
+            after_ns: self.tick_ns.saturating_sub(BEGINNING_NS),
+        };
         let _ = self.wait_strategy.wait_watched(WAKE, due, look);
     }
 
@@ -346,17 +349,15 @@ impl ProcessMember {
     /// Goes on from a snapshot, whose state the user has. Returns the bytes behind it; `None` if it is no snapshot, or older than
     /// what was delivered: then nothing has changed. Own commands that are in it are not delivered any more.
     pub fn install<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
-        let (next, rest) = word(bytes)?;
-        let (count, mut rest) = word(rest)?;
+        let mut rest = bytes;
+        let (next, count) = (word(&mut rest)?, word(&mut rest)?);
         let mut snapshot = Snapshot {
             next,
             ..Snapshot::default()
         };
         for _ in 0..count {
-            let (origin, after) = word(rest)?;
-            let (number, after) = word(after)?;
+            let (origin, number) = (word(&mut rest)?, word(&mut rest)?);
             snapshot.numbers.insert(origin, number);
-            rest = after;
         }
         let (unfinished, rest) = Unfinished::decode(rest)?;
         let own = self.start << 8 | self.me as u64;
@@ -367,24 +368,5 @@ impl ProcessMember {
         self.delivered = self.delivered.max(delivered);
         self.unfinished = unfinished;
         Some(rest)
-    }
-}
-
-/// Ends a wait when something is due.
-struct Due {
-    began: Instant,
-    tick_ns: u64,
-}
-
-impl Watch for Due {
-    type Error = ();
-
-    fn check(&mut self, _waited: Duration) -> Result<(), ()> {
-        let now_ns = BEGINNING_NS + self.began.elapsed().as_nanos() as u64;
-        if now_ns >= self.tick_ns {
-            Err(())
-        } else {
-            Ok(())
-        }
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::Piece;
 use crate::paxos::Submission;
+use crate::paxos::group::wires::word;
 
 /// The first byte of the last piece of a command; that of others is 0.
 const LAST: u8 = 1;
@@ -59,25 +60,17 @@ impl Unfinished {
     }
 
     /// What was encoded, and the bytes behind it.
-    pub(super) fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (count, mut rest) = word(bytes)?;
+    pub(super) fn decode(mut bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let rest = &mut bytes;
         let mut all = BTreeMap::new();
-        for _ in 0..count {
-            let (member, after) = word(rest)?;
-            let (latest, after) = word(after)?;
-            let (len, after) = word(after)?;
-            let (part, after) = after.split_at_checked(usize::try_from(len).ok()?)?;
+        for _ in 0..word(rest)? {
+            let (member, latest, len) = (word(rest)?, word(rest)?, word(rest)?);
+            let (part, after) = rest.split_at_checked(usize::try_from(len).ok()?)?;
             all.insert(member, (latest, part.to_vec()));
-            rest = after;
+            *rest = after;
         }
-        Some((Self(all), rest))
+        Some((Self(all), bytes))
     }
-}
-
-/// The first word, and the bytes behind it.
-pub(super) fn word(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let (word, rest) = bytes.split_first_chunk()?;
-    Some((u64::from_ne_bytes(*word), rest))
 }
 
 #[cfg(test)]
