@@ -12,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use corecast_store::{AppendFsync, Server, ServerOptions};
+use corecast_wire::ending::not_outliving;
+use rustix::process::Signal;
 
 /// Commands before the next request is sent, and the requests of a run.
 const PIPELINES: [(u32, u32); 3] = [(1, 60_000), (16, 500_000), (64, 1_000_000)];
@@ -52,7 +54,8 @@ impl Running {
     /// This program as a server.
     fn ours(replicas: usize, folder: Option<&Folder>) -> Self {
         let own = std::env::current_exe().expect("this program has a path");
-        let mut process = Command::new(own)
+        let mut command = Command::new(own);
+        let mut process = not_outliving(&mut command, Signal::KILL)
             .args(["--serve", &replicas.to_string()])
             .args(folder.iter().flat_map(|it| {
                 let path = it.path.join("ours").display().to_string();
@@ -79,7 +82,8 @@ impl Running {
         let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
         let port = free.local_addr().expect("it has an address").port();
         drop(free);
-        let process = Command::new("redis-server")
+        let mut command = Command::new("redis-server");
+        let process = not_outliving(&mut command, Signal::KILL)
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
             .args(["--save", "", "--appendonly"])
             .args(folder.map_or(vec!["no"], |it| {
