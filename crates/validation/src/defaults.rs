@@ -235,8 +235,8 @@ const HEAD: &str = "\
 
 What a team runs where no algorithm was raced, learned or asked for ([tuning.md](tuning.md)), beside the best algorithm on
 eleven [simulated machines](simulator.md), each rank on a core of its own: 2 and 8 ranks at 8 B to 16 MiB, more ranks up to
-4 KiB. Written by `cargo run --release -p corecast-validation --example defaults`; with `-- --check` it says whether this file
-is what would be written, which CI does.
+4 KiB. Written by `cargo run --release -p corecast-validation`; with `-- --check` it says whether this file is what would be
+written, which CI does.
 
 ## The model
 

@@ -41,6 +41,7 @@ pub struct Page<'a> {
     text: String,
     old: &'a str,
     pictures: Vec<(&'static str, String)>,
+    beside: Vec<(&'static str, String)>,
 }
 
 impl<'a> Page<'a> {
@@ -50,7 +51,13 @@ impl<'a> Page<'a> {
             text: head.to_owned(),
             old,
             pictures: Vec::new(),
+            beside: Vec::new(),
         }
+    }
+
+    /// Adds another document of this text, which is written and compared with this one.
+    pub fn add_beside(&mut self, name: &'static str, text: String) {
+        self.beside.push((name, text));
     }
 
     /// Adds a section.
@@ -79,8 +86,16 @@ impl<'a> Page<'a> {
             .pictures
             .iter()
             .map(|(name, _)| format!("validation/{name}"));
-        let names = std::iter::once("validation.md".to_owned()).chain(names);
-        let texts = std::iter::once(&self.text).chain(self.pictures.iter().map(|(_, text)| text));
+        let beside = self.beside.iter().map(|(name, _)| (*name).to_owned());
+        let names = std::iter::once("validation.md".to_owned())
+            .chain(names)
+            .chain(beside);
+        let texts = std::iter::once(&self.text).chain(
+            self.pictures
+                .iter()
+                .chain(&self.beside)
+                .map(|(_, text)| text),
+        );
         let mut differences = String::new();
         for (name, text) in names.zip(texts) {
             let path = folder.join(&name);

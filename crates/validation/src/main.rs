@@ -1,15 +1,18 @@
 //! Writes docs/validation.md anew: the predictions of the simulator and of the symbolic model, beside measured and
-//! published results. Every run writes the same bytes.
+//! published results; and docs/defaults.md: what teams run where nothing was measured, beside the best on simulated machines.
+//! Every run writes the same bytes.
 //!
 //! ```text
 //! cargo run --release -p corecast-validation
 //! cargo run --release -p corecast-validation -- --check
 //! ```
 //!
-//! With `-- --only TITLE` the sections but that one stay as they are. The second form writes nothing, and fails where the document differs from what would be written. A section
-//! whose references are missing stays as it is, and is a failure where `CORECAST_REQUIRE_REFERENCES` is `1`.
+//! The second form writes nothing, and fails where a document differs from what would be written. With `-- --only TITLE` that
+//! section alone is written. A section whose references are missing stays as it is, and is a failure where
+//! `CORECAST_REQUIRE_REFERENCES` is `1`.
 #![forbid(unsafe_code)]
 
+use corecast_validation::defaults;
 use corecast_validation::document::{Content, Page, Section};
 use corecast_validation::sections::{
     agreement, cla, clusters, farm, here, papers, queueing, smelt, table5,
@@ -76,7 +79,7 @@ fn main() -> ExitCode {
         }
         (Some(other), _) => {
             eprintln!(
-                "{other:?} is not known: nothing writes docs/validation.md, --only TITLE one section of it, --check compares it"
+                "{other:?} is not known: nothing writes docs/validation.md and docs/defaults.md, --only TITLE one section of the first, --check compares both"
             );
             return ExitCode::from(2);
         }
@@ -110,6 +113,9 @@ fn main() -> ExitCode {
                 page.keep(section.title);
             }
         }
+    }
+    if only.is_none() {
+        page.add_beside("defaults.md", defaults::report());
     }
     match page.flush(&folder, check) {
         Ok(()) => ExitCode::SUCCESS,
