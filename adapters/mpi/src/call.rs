@@ -6,6 +6,7 @@ use crate::operators::{self, Operator};
 use crate::process;
 use crate::race::{Entry, Kind, Races, Turn};
 use crate::ranks::{Fault, Ranks};
+use crate::sites;
 use crate::teams::{self, Membership, Shared};
 use crate::types;
 use corecast::Failure;
@@ -34,6 +35,8 @@ type Ran = Result<(), Fault>;
 pub(crate) enum Taken {
     /// It ended with this code of MPI's.
     Done(c_int),
+    /// It ended with this code, on several hosts.
+    DoneBetween(c_int),
     /// It is the library's.
     Library,
     /// It is the library's, and its time is to be [noted](note).
@@ -53,6 +56,9 @@ impl Taken {
 pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) -> Taken {
     let ran = with_membership(raw, |shared, membership, library, rank, size| {
         let comm = library.handle(raw);
+        if let Some(caller) = sites::caller() {
+            membership.ranks.set_caller(caller);
+        }
         let mut call = Call {
             ranks: &mut membership.ranks,
             rank,
@@ -70,13 +76,17 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
                 if let Some((entry, began)) = timed {
                     membership.races.note(entry, began);
                 }
-                Taken::Done(match ran {
+                let code = match ran {
                     Ok(()) => 0,
                     Err(fault) => {
                         teams::forget(shared);
                         failed(library, comm, &fault)
                     }
-                })
+                };
+                match membership.ranks.is_spread() {
+                    true => Taken::DoneBetween(code),
+                    false => Taken::Done(code),
+                }
             }
             None => timed.map_or(Taken::Library, |(entry, _)| {
                 Taken::LibraryTimed(comm, entry)

@@ -10,6 +10,7 @@ use crate::moves::{self, PartsOf, Received, Sent};
 use crate::parts::{Long, Short};
 use crate::process;
 use crate::reductions::{self, By};
+use crate::sites::Visit;
 use corecast_network::{Handle, Loaded, next_definition};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
@@ -95,8 +96,15 @@ macro_rules! taken_over {
                 #[allow(unused_unsafe, reason = "one of them is safe")]
                 // SAFETY: the caller's promise.
                 unsafe {
+                    let visit = Visit::begin();
                     let taken = $ours;
                     if let Taken::Done(code) = taken {
+                        return code;
+                    }
+                    if let Taken::DoneBetween(code) = taken {
+                        if let Some(visit) = visit {
+                            visit.note(stringify!($mpi), true);
+                        }
                         return code;
                     }
                     let Some(native) = functions().$mpi.native else {
@@ -106,9 +114,16 @@ macro_rules! taken_over {
                         let began = Instant::now();
                         let code = native($($argument),*);
                         note(comm, entry, began);
+                        if let Some(visit) = visit {
+                            visit.note(stringify!($mpi), false);
+                        }
                         return code;
                     }
-                    native($($argument),*)
+                    let code = native($($argument),*);
+                    if let Some(visit) = visit {
+                        visit.note(stringify!($mpi), false);
+                    }
+                    code
                 }
             }
         )*

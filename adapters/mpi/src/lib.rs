@@ -24,7 +24,8 @@
 //!     │       4    teams      operators        teams of communicators' members; operators of reductions
 //!     │              │            │
 //!     │       3    card  ranks  race  types    what a process tells others of itself; one rank of a host or of several;
-//!     │            heap    │      │     │      memory that programs ask MPI for; who is faster; what is known of data types
+//!     │            heap    │      │     │      memory that programs ask MPI for; who is faster; what is known of data types;
+//!     │            sites   │      │     │      where the program calls, and how long what no team has takes
 //!     │              └─────┴──┬───┴─────┘
 //!     └────── 2    process  slots  between     on or off, the MPI library, its progress; where tables keep handles; the
 //!                             costs            way between hosts, and what messages cost there
@@ -64,6 +65,7 @@ mod process;
 mod race;
 mod ranks;
 mod reductions;
+mod sites;
 mod slots;
 mod teams;
 mod types;
@@ -74,6 +76,7 @@ static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
     if process::begin() {
+        sites::begin();
         // The kinds of fences are asked for now: with one thread the kernel answers at once; later it waits for all CPUs, some
         // 10 ms each.
         corecast_wire::fence_kind();

@@ -1,7 +1,8 @@
 //! Layer 2: whether this process is served, its MPI library, and the progress that others may depend on.
 
 use corecast_network::{Handle, Library, Status};
-use std::ffi::c_int;
+use corecast_wire::objects::is_in_the_program;
+use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -28,7 +29,9 @@ pub(crate) fn is_on() -> bool {
 
 /// Decides [`is_on`]. The loader calls it before the program starts.
 pub(crate) fn begin() -> bool {
-    let on = !corecast::interception::is_disabled() && !is_part_of_the_program();
+    // It is linked into `corecast` as well, where nothing is taken over.
+    let own = begin as fn() -> bool as *const c_void;
+    let on = !corecast::interception::is_disabled() && !is_in_the_program(own);
     IS_ON.store(on, Ordering::Relaxed);
     on
 }
@@ -53,21 +56,6 @@ pub(crate) fn end() {
             (library.functions().comm_free)(&mut idle.comm);
         }
     }
-}
-
-/// Whether this was linked into the program, as it is into `corecast`, and not loaded before it.
-fn is_part_of_the_program() -> bool {
-    // SAFETY: a function without conditions.
-    let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
-    let base = |address: usize| {
-        // SAFETY: plain data, for which zeros are valid.
-        let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-        let address = std::ptr::without_provenance(address);
-        // SAFETY: any address may be asked for.
-        (unsafe { libc::dladdr(address, &mut found) } != 0).then_some(found.dli_fbase)
-    };
-    let own = begin as fn() -> bool as usize;
-    base(entry).is_some() && base(entry) == base(own)
 }
 
 /// The library of this process; `None` if it has none that can be used, which was said then.

@@ -4,6 +4,7 @@ use corecast::operator::{Element, Max, Named, erased};
 use corecast::{Combine, Member, Parts};
 use corecast_cluster::{ClusterError, ClusterMember};
 use corecast_network::{MpiFabric, NetworkError};
+use std::num::NonZeroUsize;
 
 /// Why a collective that was taken over has failed.
 pub(crate) type Fault = ClusterError<NetworkError>;
@@ -37,6 +38,14 @@ impl Equal {
 }
 
 impl Ranks {
+    /// Has the record name the program's call, which returns to this address. Calls between hosts are not split, and noted
+    /// elsewhere.
+    pub(crate) fn set_caller(&mut self, caller: NonZeroUsize) {
+        if let Self::Host(team) = self {
+            team.set_caller(Some(caller));
+        }
+    }
+
     /// Whether operators that keep the order of ranks can run on it, and scans.
     #[inline]
     pub(crate) fn keeps_order(&self) -> bool {

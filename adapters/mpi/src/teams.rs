@@ -353,6 +353,10 @@ fn make(cards: &[Card], hosts: &Hosts, rank: usize) -> Result<Option<(Team, Memb
         .join_limit(JOIN_LIMIT)
         // The program has none of its buffers there.
         .symmetric(0);
+    if hosts.len() > 1 {
+        // Its operations are parts of calls.
+        builder = builder.record(false);
+    }
     if let Some(heap) = heap::heap() {
         builder = builder.heap(Arc::clone(heap));
     }

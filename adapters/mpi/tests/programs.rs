@@ -6,6 +6,8 @@
 
 mod hosts;
 
+use corecast::record::{Place, Record, Sums};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -326,6 +328,72 @@ fn the_bindings_of_fortran_are_served() {
         let text = said(&mpi.run_under(2, &[], &program, &[]));
         assert!(text.contains("all right"), "{mpi:?}: {text}");
         assert!(text.contains("are taken over"), "{mpi:?}: {text}");
+    }
+}
+
+/// The waits of each process that has ended, by the addresses of calls and by what was called; all places are in the program.
+fn waits(folder: &Path, program: &Path) -> Vec<BTreeMap<(String, u64), Sums>> {
+    let mut processes = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read(entry.unwrap().path()).unwrap();
+        let record: Record = serde_json::from_slice(&text).unwrap();
+        let mut waits = BTreeMap::new();
+        for wait in record.waits {
+            let Place::Code {
+                object,
+                address,
+                rank: Some(_),
+            } = wait.place
+            else {
+                panic!("{:?}", wait.place);
+            };
+            let object = &record.objects[object.expect("it is in an object")];
+            assert_eq!(
+                Path::new(&object.path).canonicalize().unwrap(),
+                program.canonicalize().unwrap()
+            );
+            *waits.entry((wait.kind.name(), address)).or_default() += wait.sums;
+        }
+        assert_eq!(record.threads, 1);
+        processes.push(waits);
+    }
+    processes
+}
+
+#[test]
+fn waits_are_recorded_by_the_calls_of_the_program() {
+    for mpi in LIBRARIES {
+        for (compiler, file) in [("mpicc", "sites.c"), ("mpifort", "fortran.f90")] {
+            let Some(program) = mpi.compile(compiler, file, &[]) else {
+                continue;
+            };
+            let folder = tempfile::tempdir().unwrap();
+            let variables = [
+                ("CORECAST_EXPLAIN", folder.path().to_str().unwrap()),
+                // A race would add calls of its own.
+                ("CORECAST_MPI_RACE", "0"),
+            ];
+            let text = said(&mpi.run_under(2, &variables, &program, &[]));
+            assert!(text.contains("all right"), "{mpi:?}: {text}");
+            let processes = waits(folder.path(), &program);
+            assert_eq!(processes.len(), 2, "{mpi:?}: {text}");
+            for waits in processes.iter().filter(|_| file == "sites.c") {
+                let own = |sums: &Sums| (sums.times, sums.own, sums.unsplit);
+                let mut barriers: Vec<_> = waits
+                    .iter()
+                    .filter(|((kind, _), _)| kind == "barrier")
+                    .map(|(_, sums)| own(sums))
+                    .collect();
+                barriers.sort_unstable();
+                // Calls of the library's are not split, and the first ones are, before there is a team.
+                let (times, by_team, by_library) = barriers[0];
+                assert_eq!((times, by_team + by_library), (5, 5), "{mpi:?}");
+                assert_eq!(barriers[1..], [(7, 0, 7), (30, 30, 0)], "{mpi:?}");
+                let sums = waits.iter().filter(|((kind, _), _)| kind == "allreduce");
+                let sums: Vec<_> = sums.map(|(_, sums)| own(sums)).collect();
+                assert_eq!(sums, [(1, 1, 0)], "{mpi:?}");
+            }
+        }
     }
 }
 

@@ -1,6 +1,9 @@
-//! Whether unmodified programs are left as they are: `CORECAST_DISABLE`.
-//!
-//! `corecast run` and the libraries that it loads before programs ask here; programs do not need it.
+//! What `corecast run` and the libraries that it loads before unmodified programs need, and programs do not: whether these are
+//! left as they are (`CORECAST_DISABLE`), and the record of calls that no team has.
+
+use crate::record::{Kind, Sums};
+use crate::recorded_teams;
+use std::num::NonZeroUsize;
 
 /// The environment variable that turns interception off.
 pub const DISABLE: &str = "CORECAST_DISABLE";
@@ -14,4 +17,28 @@ pub const DISABLE: &str = "CORECAST_DISABLE";
 /// ```
 pub fn is_disabled() -> bool {
     std::env::var_os(DISABLE).is_some_and(|text| !text.is_empty() && text != "0")
+}
+
+/// Adds a call to the record that this process writes at its end, if the environment asks for one; else nothing happens.
+///
+/// `place` is the address to which the program's call returns, and the rank that called; the call began at `began` ticks of
+/// [`cycles`](corecast_wire::arch::cycles).
+///
+/// # Cost
+///
+/// A lock of the process's, and for the first call of a place a look at the objects of the process.
+///
+/// # Examples
+///
+/// ```
+/// use corecast::interception::note;
+/// use corecast::record::{Kind, Sums};
+///
+/// let began = corecast_wire::arch::cycles();
+/// let code = std::num::NonZero::new(0x1000).unwrap();
+/// let rank = 0;
+/// note((code, rank), Kind::BARRIER, Sums::whole(false, 300), began);
+/// ```
+pub fn note(place: (NonZeroUsize, usize), kind: Kind, sums: Sums, began: u64) {
+    recorded_teams::note(place, kind, sums, began);
 }

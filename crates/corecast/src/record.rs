@@ -4,7 +4,9 @@
 
 use corecast_model::Collective;
 use corecast_model::words::time;
+use corecast_wire::objects;
 use serde::{Deserialize, Serialize};
+use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::ops::AddAssign;
 use std::path::PathBuf;
@@ -51,7 +53,8 @@ pub struct Record {
     pub seconds: f64,
     /// The largest number of threads in one region, or of ranks of this process in one team.
     pub threads: usize,
-    /// Nanoseconds in regions, of all their threads together, and of all ranks from joining until they have left.
+    /// Nanoseconds in regions, of all their threads together, and of all ranks from joining until they have left. Of a
+    /// process's teams the time of a thread counts once, in however many teams it is at the same time.
     pub in_regions_ns: u64,
     /// Files that contain the addresses of waits.
     pub objects: Vec<Object>,
@@ -66,6 +69,37 @@ pub struct Object {
     pub path: String,
     /// The address at which it was loaded.
     pub base: u64,
+}
+
+impl Object {
+    /// The object of this process that has this address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast::record::Object;
+    ///
+    /// let here = Object::of(Object::of as *const std::ffi::c_void).expect("code is in an object");
+    /// assert_eq!(std::path::Path::new(&here.path), std::env::current_exe()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn of(address: *const c_void) -> Option<Self> {
+        let (span, path) = objects::find(address)?;
+        let path = match path.is_empty() {
+            true => program(),
+            false => path.to_string_lossy().into(),
+        };
+        Some(Self {
+            path,
+            base: span.low as u64,
+        })
+    }
+}
+
+/// The file of this program.
+pub(crate) fn program() -> String {
+    let program = std::env::current_exe();
+    program.map_or_else(|_| "unknown".into(), |path| path.to_string_lossy().into())
 }
 
 /// All waits at one place of the program.
@@ -96,14 +130,27 @@ pub enum Place {
         /// The rank of the member.
         rank: usize,
     },
-    /// A construct of OpenMP.
+    /// A construct of OpenMP, or a call of MPI.
     Code {
         /// Position in [`Record::objects`]; none if the address is in no file.
         object: Option<usize>,
-        /// The address to which the barrier returns. For the end of a region it is where the region's code begins, and for
-        /// a barrier right before that end one byte behind.
+        /// The address to which the barrier or the call returns. For the end of a region it is where the region's code begins,
+        /// and for a barrier right before that end one byte behind.
         address: u64,
+        /// The rank that called, of MPI.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rank: Option<usize>,
     },
+}
+
+impl Place {
+    /// The rank that called; `None` for constructs of OpenMP.
+    pub fn rank(&self) -> Option<usize> {
+        match self {
+            Self::Call { rank, .. } => Some(*rank),
+            Self::Code { rank, .. } => *rank,
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -148,6 +195,18 @@ impl Sums {
             imbalance_ns,
             mechanism_ns,
             longest_ns: imbalance_ns + mechanism_ns,
+            ..Self::default()
+        }
+    }
+
+    /// The sums of one wait that is not split.
+    pub fn whole(is_own: bool, ns: u64) -> Self {
+        Self {
+            times: 1,
+            own: u64::from(is_own),
+            unsplit: 1,
+            unsplit_ns: ns,
+            longest_ns: ns,
             ..Self::default()
         }
     }
@@ -335,7 +394,9 @@ fn row(wait: &Wait) -> [String; 9] {
         wait.kind.to_string(),
         match wait.place {
             Place::Call { rank, .. } => rank.to_string(),
-            Place::Code { .. } => "–".to_owned(),
+            Place::Code { rank, .. } => {
+                rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string())
+            }
         },
         times.to_string(),
         short(wait.sums.time_ns()),

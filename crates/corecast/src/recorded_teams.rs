@@ -1,20 +1,30 @@
 //! Records of teams: of one that is asked for its own, and of all of a process, which are written at its end where the
 //! environment asks for that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::ptr::without_provenance;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::Instant;
 
-use corecast_team::{CallKind, Recording};
+use corecast_team::{CallKind, CallSite, Recording, Stay};
+use corecast_wire::arch::{cycles, cycles_per_ns};
 use corecast_wire::ending;
 use corecast_wire::sync::{AtomicU32, Ordering};
 
 use crate::debug::{Level, say};
-use crate::record::{self, Kind, Place, Record, SCHEMA, Sums, Wait};
+use crate::record::{self, Kind, Object, Place, Record, SCHEMA, Sums, Wait};
 
-/// Sums by place and kind.
-type Waits = BTreeMap<(Place, Kind), Sums>;
+/// Sums by place and kind, and the objects that places are in.
+#[derive(Debug, Default)]
+struct Waits {
+    sums: BTreeMap<(Place, Kind), Sums>,
+    objects: Vec<Object>,
+    /// The object of each address that was seen.
+    found: HashMap<NonZeroUsize, Option<usize>>,
+}
 
 /// The teams of this process whose record is written at its end.
 #[derive(Debug)]
@@ -26,7 +36,9 @@ struct Teams {
     /// Of teams that have ended.
     waits: Waits,
     threads: usize,
-    member_ns: u64,
+    /// Of members of teams that have ended, and of threads whose calls others have noted.
+    stays: Vec<Stay>,
+    noted: HashMap<ThreadId, Stay>,
 }
 
 static TEAMS: Mutex<Option<Teams>> = Mutex::new(None);
@@ -40,8 +52,8 @@ fn teams() -> MutexGuard<'static, Option<Teams>> {
 
 /// The record of one team, made at that moment.
 pub(crate) fn record(recording: &Recording, ranks: usize, made: Instant) -> Record {
-    let mut waits = Waits::new();
-    add(recording, &mut waits);
+    let mut waits = Waits::default();
+    waits.add(recording);
     record_of(waits, ranks, recording.member_ns(), made)
 }
 
@@ -51,28 +63,53 @@ pub(crate) fn write_at_end(recording: &Arc<Recording>, ranks: usize) {
     let Some(folder) = record::folder() else {
         return;
     };
-    let process = std::process::id();
     let mut teams = teams();
+    let teams = of_this_process(&mut teams, folder);
+    teams.settle(|recording| Arc::strong_count(recording) == 1);
+    teams.threads = teams.threads.max(ranks);
+    teams.live.push(Arc::clone(recording));
+}
+
+/// Adds a call of the calling thread to what is written at the end of the process, if the environment asks for that. Between
+/// its first and its last one the thread counts as busy with calls.
+pub(crate) fn note((code, rank): (NonZeroUsize, usize), kind: Kind, sums: Sums, began: u64) {
+    let Some(folder) = record::folder() else {
+        return;
+    };
+    let mut teams = teams();
+    let teams = of_this_process(&mut teams, folder);
+    teams.threads = teams.threads.max(1);
+    let (thread, left) = (thread::current().id(), cycles());
+    let first = Stay {
+        thread: Some(thread),
+        joined: began.min(left),
+        left,
+    };
+    teams.noted.entry(thread).or_insert(first).left = left;
+    let place = teams.waits.code(code, rank);
+    *teams.waits.sums.entry((place, kind)).or_default() += sums;
+}
+
+fn of_this_process(teams: &mut Option<Teams>, folder: PathBuf) -> &mut Teams {
+    let process = std::process::id();
     // The teams of a parent are in its own record.
-    let teams = match &mut *teams {
-        Some(teams) if teams.process == process => teams,
-        other => other.insert(Teams {
+    if teams.as_ref().is_none_or(|teams| teams.process != process) {
+        *teams = Some(Teams {
             folder,
             process,
             made: Instant::now(),
             live: Vec::new(),
-            waits: Waits::new(),
+            waits: Waits::default(),
             threads: 0,
-            member_ns: 0,
-        }),
-    };
-    PROCESS.store(process, Ordering::Relaxed);
-    teams.settle(|recording| Arc::strong_count(recording) == 1);
-    teams.threads = teams.threads.max(ranks);
-    teams.live.push(Arc::clone(recording));
-    // A forked process inherits it.
-    static AT_EXIT: Once = Once::new();
-    AT_EXIT.call_once(|| _ = ending::at_exit(finish));
+            stays: Vec::new(),
+            noted: HashMap::new(),
+        });
+        PROCESS.store(process, Ordering::Relaxed);
+        // A forked process inherits it.
+        static AT_EXIT: Once = Once::new();
+        AT_EXIT.call_once(|| _ = ending::at_exit(finish));
+    }
+    teams.as_mut().expect("it was made")
 }
 
 impl Teams {
@@ -81,10 +118,27 @@ impl Teams {
         let (ended, live) = self.live.drain(..).partition(ended);
         self.live = live;
         for recording in Vec::from_iter::<Vec<_>>(ended) {
-            add(&recording, &mut self.waits);
-            self.member_ns += recording.member_ns();
+            self.waits.add(&recording);
+            self.stays.extend(recording.stays());
         }
     }
+}
+
+/// Nanoseconds of all threads together: where stays of a thread overlap, as it is in several teams, they count once.
+fn ns_of(mut stays: Vec<Stay>) -> u64 {
+    stays.sort_by_key(|stay| stay.joined);
+    let mut ends: HashMap<ThreadId, u64> = HashMap::new();
+    let mut ticks = 0;
+    for stay in stays {
+        let Some(thread) = stay.thread else {
+            ticks += stay.left - stay.joined;
+            continue;
+        };
+        let end = ends.entry(thread).or_insert(stay.joined);
+        ticks += stay.left.saturating_sub(stay.joined.max(*end));
+        *end = stay.left.max(*end);
+    }
+    (ticks as f64 / cycles_per_ns()).round() as u64
 }
 
 /// Called at the end of the process: writes the record.
@@ -97,10 +151,12 @@ extern "C" fn finish() {
         return;
     };
     teams.settle(|_| true);
-    if teams.waits.is_empty() {
+    if teams.waits.sums.is_empty() {
         return;
     }
-    let record = record_of(teams.waits, teams.threads, teams.member_ns, teams.made);
+    let mut stays = std::mem::take(&mut teams.stays);
+    stays.extend(teams.noted.values());
+    let record = record_of(teams.waits, teams.threads, ns_of(stays), teams.made);
     let path = teams.folder.join(format!("{process}-teams.json"));
     let text = serde_json::to_vec(&record).map_err(Into::into);
     if let Err(error) = text.and_then(|text| std::fs::write(&path, text)) {
@@ -114,41 +170,92 @@ extern "C" fn finish() {
 }
 
 fn record_of(waits: Waits, threads: usize, in_regions_ns: u64, made: Instant) -> Record {
-    let program = std::env::current_exe();
     let wait = |((place, kind), sums)| Wait { place, kind, sums };
     Record {
         schema: SCHEMA,
-        program: program.map_or_else(|_| "unknown".into(), |path| path.to_string_lossy().into()),
+        program: record::program(),
         process: std::process::id(),
         seconds: made.elapsed().as_secs_f64(),
         threads,
         in_regions_ns,
-        objects: Vec::new(),
-        waits: waits.into_iter().map(wait).collect(),
+        objects: waits.objects,
+        waits: waits.sums.into_iter().map(wait).collect(),
     }
 }
 
-fn add(recording: &Recording, waits: &mut Waits) {
-    for at in recording.calls() {
-        let place = Place::Call {
-            file: at.site.file().to_owned(),
-            line: at.site.line(),
-            column: at.site.column(),
-            rank: at.rank,
+impl Waits {
+    fn add(&mut self, recording: &Recording) {
+        for at in recording.calls() {
+            let place = match at.site {
+                CallSite::Source(site) => Place::Call {
+                    file: site.file().to_owned(),
+                    line: site.line(),
+                    column: site.column(),
+                    rank: at.rank,
+                },
+                CallSite::Code(address) => self.code(address, at.rank),
+            };
+            let kind = match at.kind {
+                CallKind::Operation(operation) => Kind::Operation(operation),
+                CallKind::Start(operation) => Kind::Start(operation),
+                CallKind::Wait => Kind::Wait,
+            };
+            *self.sums.entry((place, kind)).or_default() += Sums {
+                times: at.sums.calls,
+                own: at.sums.calls,
+                imbalance_ns: at.sums.imbalance,
+                mechanism_ns: at.sums.mechanism,
+                unsplit: at.sums.unsplit,
+                unsplit_ns: at.sums.unsplit_time,
+                longest_ns: at.sums.longest,
+            };
+        }
+    }
+
+    fn code(&mut self, address: NonZeroUsize, rank: usize) -> Place {
+        let objects = &mut self.objects;
+        let object = self.found.entry(address).or_insert_with(|| {
+            let object = Object::of(without_provenance(address.get()))?;
+            let known = objects.iter().position(|known| *known == object);
+            Some(known.unwrap_or_else(|| {
+                objects.push(object);
+                objects.len() - 1
+            }))
+        });
+        Place::Code {
+            object: *object,
+            address: address.get() as u64,
+            rank: Some(rank),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_thread_counts_once() {
+        let here = thread::current().id();
+        let other = thread::spawn(|| thread::current().id()).join().unwrap();
+        let (here, other) = (Some(here), Some(other));
+        let check = |stays: &[(Option<ThreadId>, u64, u64)], millions: u64| {
+            let stay = |&(thread, from, to): &(_, u64, u64)| Stay {
+                thread,
+                joined: from * 1_000_000,
+                left: to * 1_000_000,
+            };
+            let expected = (millions * 1_000_000) as f64 / cycles_per_ns();
+            assert_eq!(
+                ns_of(stays.iter().map(stay).collect()),
+                expected.round() as u64
+            );
         };
-        let kind = match at.kind {
-            CallKind::Operation(operation) => Kind::Operation(operation),
-            CallKind::Start(operation) => Kind::Start(operation),
-            CallKind::Wait => Kind::Wait,
-        };
-        *waits.entry((place, kind)).or_default() += Sums {
-            times: at.sums.calls,
-            own: at.sums.calls,
-            imbalance_ns: at.sums.imbalance,
-            mechanism_ns: at.sums.mechanism,
-            unsplit: at.sums.unsplit,
-            unsplit_ns: at.sums.unsplit_time,
-            longest_ns: at.sums.longest,
-        };
+        check(&[], 0);
+        check(&[(here, 1, 4), (here, 2, 3)], 3);
+        check(&[(here, 2, 6), (here, 1, 3)], 5);
+        check(&[(here, 1, 2), (here, 4, 5)], 2);
+        check(&[(here, 1, 3), (other, 1, 3)], 4);
+        check(&[(None, 1, 3), (None, 1, 3)], 4);
     }
 }

@@ -61,7 +61,7 @@ pub use member::{Await, Member, Overlap, OverlapError, Request, Synchrony, Unkno
 pub use operation::Operation;
 pub use options::{DEPTH_MAX, Options};
 pub use progress::{Ended, Progress};
-pub use recording::{CallKind, CallSums, Recording, SiteCalls};
+pub use recording::{CallKind, CallSite, CallSums, Recording, SiteCalls, Stay};
 #[cfg(not(loom))]
 pub use symmetric::SymmetricBuffer;
 pub use team::{Kept, OwnPart, Team};

@@ -9,6 +9,7 @@ use corecast_collectives::Collective;
 use corecast_wire::LineRef;
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::op_history::OpHistory;
+use std::num::NonZeroUsize;
 use std::panic::Location;
 
 /// Counts a member's operations and enters them in its operation history.
@@ -141,6 +142,15 @@ impl OpTracker {
     #[inline(always)]
     pub(crate) fn is_recorded(&self) -> bool {
         self.recorder().is_some()
+    }
+
+    /// Says where the calls come from that are recorded from now on, if they are.
+    pub(crate) fn set_caller(&mut self, caller: Option<NonZeroUsize>) {
+        if let Some(notes) = &mut self.notes
+            && let Some(recorder) = &mut notes.recorder
+        {
+            recorder.set_caller(caller);
+        }
     }
 
     /// The recorder of the member's calls, if they are recorded.

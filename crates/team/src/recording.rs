@@ -11,7 +11,7 @@
 mod log;
 mod stamps;
 
-pub use log::{CallKind, CallSums};
+pub use log::{CallKind, CallSite, CallSums};
 pub(crate) use stamps::{ArrivalStamps, STAMP_LINES};
 
 use corecast_collectives::Collective;
@@ -19,8 +19,10 @@ use corecast_wire::arch::{cycles, cycles_per_ns};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::sync::{Mutex, MutexGuard};
 use log::{Call, CallLog};
+use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::sync::{Arc, PoisonError};
+use std::thread::ThreadId;
 
 /// The calls of a team's members, those of this process.
 #[derive(Debug)]
@@ -36,12 +38,23 @@ pub struct Recording {
 pub struct SiteCalls {
     /// The rank that called.
     pub rank: usize,
-    /// Where it called.
-    pub site: &'static Location<'static>,
+    /// Where it was called.
+    pub site: CallSite,
     /// The operation.
     pub kind: CallKind,
     /// The number of calls and their times.
     pub sums: CallSums,
+}
+
+/// From joining a rank until its member was dropped or its last run has ended, in ticks of [`cycles`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stay {
+    /// The thread that has called first; `None` if there was no call.
+    pub thread: Option<ThreadId>,
+    /// When the rank was joined.
+    pub joined: u64,
+    /// When the member was dropped, or its last run has ended; the time of the question if it is still there.
+    pub left: u64,
 }
 
 impl Recording {
@@ -70,6 +83,7 @@ impl Recording {
             stamps: self.stamps[rank].clone(),
             log,
             call: None,
+            caller: None,
         })
     }
 
@@ -96,13 +110,24 @@ impl Recording {
     /// Nanoseconds from joining a rank until its member was dropped or its last run has ended, or until now, of all members
     /// together.
     pub fn member_ns(&self) -> u64 {
-        let (rate, now) = (cycles_per_ns(), cycles());
-        let member = |(_, log): (usize, &Arc<Mutex<CallLog>>)| {
+        let rate = cycles_per_ns();
+        let stays = self.stays();
+        in_ns(stays.iter().map(|stay| stay.left - stay.joined).sum(), rate)
+    }
+
+    /// The stays of all members of this process, those that have joined.
+    pub fn stays(&self) -> Vec<Stay> {
+        let now = cycles();
+        let stay = |(_, log): (usize, &Arc<Mutex<CallLog>>)| {
             let log = locked(log);
-            let end = log.dropped.unwrap_or(now);
-            log.joined.map_or(0, |joined| end.saturating_sub(joined))
+            let joined = log.joined?;
+            Some(Stay {
+                thread: log.thread(),
+                joined,
+                left: log.dropped.unwrap_or(now).max(joined),
+            })
         };
-        in_ns(self.logs().map(member).sum(), rate)
+        self.logs().filter_map(stay).collect()
     }
 
     /// The logs of this process. Those of a parent may be locked by threads that are not in a forked process.
@@ -140,9 +165,20 @@ pub(crate) struct Recorder {
     log: Arc<Mutex<CallLog>>,
     /// The operation that the member is in.
     call: Option<Call>,
+    /// Where the program has called whoever calls the member.
+    caller: Option<NonZeroUsize>,
 }
 
 impl Recorder {
+    /// Calls from now on are those of `caller`; of the places where the member is called if there is none.
+    pub(crate) fn set_caller(&mut self, caller: Option<NonZeroUsize>) {
+        self.caller = caller;
+    }
+
+    fn site(&self, site: &'static Location<'static>) -> CallSite {
+        self.caller.map_or(CallSite::Source(site), CallSite::Code)
+    }
+
     /// The member comes to operation number `seq`.
     #[cold]
     #[inline(never)]
@@ -159,7 +195,7 @@ impl Recorder {
             seq,
             kind,
             root,
-            site,
+            site: self.site(site),
             came,
         });
     }
@@ -173,6 +209,7 @@ impl Recorder {
             return;
         };
         let mut log = locked(&self.log);
+        log.visit();
         match succeeded {
             true => log.add(call, left),
             false => {
@@ -193,7 +230,8 @@ impl Recorder {
     ) {
         let sums = CallSums::whole(came, cycles());
         let mut log = locked(&self.log);
-        log.add_whole(kind, site, sums);
+        log.visit();
+        log.add_whole(kind, self.site(site), sums);
         log.settle_old(seq);
     }
 

@@ -31,6 +31,7 @@ mod line;
 #[cfg(not(loom))]
 pub mod microbench;
 mod no_shared_lines;
+pub mod objects;
 pub mod op_history;
 pub mod park;
 pub mod phase_barrier;

@@ -1,8 +1,9 @@
 //! Layer 4: decisions before the program starts, while it has one thread, and the message at its end.
 
-use super::objects::{Code, is_ours};
+use super::objects::Code;
 use super::runtime;
 use corecast::debug::{Level, say};
+use corecast_wire::objects::is_in_the_program;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,7 +37,9 @@ pub(crate) fn record_waits() {
 
 /// Decides whether barriers are replaced, and returns [`is_on`]. The loader calls it before the program starts.
 pub(crate) fn begin() -> bool {
-    if corecast::interception::is_disabled() || is_part_of_the_program() {
+    // It is linked into `corecast` as well, where nothing is replaced.
+    let own = begin as fn() -> bool as Code;
+    if corecast::interception::is_disabled() || is_in_the_program(own) {
         return false;
     }
     IS_ON.store(true, Ordering::Relaxed);
@@ -53,14 +56,6 @@ pub(crate) fn begin() -> bool {
     // waits for its region: that of a library's constructor.
     let _ = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     true
-}
-
-/// Whether this was linked into the program, as it is into `corecast`, and not loaded before it.
-fn is_part_of_the_program() -> bool {
-    // SAFETY: a function without conditions.
-    let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
-    let code: Code = std::ptr::without_provenance(entry);
-    is_ours(code)
 }
 
 /// Lets the calling thread run wherever the program could at its start, and on `more`: some runtimes bind the first

@@ -4,86 +4,13 @@
 //! Nothing here keeps an object loaded, unless a handle is kept on purpose. So an address means what it did only as
 //! long as no object was unloaded, and whoever remembers one remembers [`state`] beside it.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+pub(crate) use corecast_wire::objects::{Span, find};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A function of the program, or another address in one of its objects.
 pub(crate) type Code = *const c_void;
-
-/// The addresses of an object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) low: usize,
-    pub(crate) length: usize,
-}
-
-impl Span {
-    #[inline(always)]
-    pub(crate) fn contains(self, at: Code) -> bool {
-        at.addr().wrapping_sub(self.low) < self.length
-    }
-}
-
-/// Where the object with the address `at` lies, and its path, which is empty for the program; `None` if no object has
-/// that address.
-///
-/// It takes no lock that the loader holds while it runs constructors or destructors: these may start regions, whose
-/// threads come here.
-pub(crate) fn find(at: Code) -> Option<(Span, CString)> {
-    struct Search {
-        at: Code,
-        found: Option<(Span, CString)>,
-    }
-
-    /// # Safety
-    ///
-    /// Only the loader calls it, with what `find` gives.
-    unsafe extern "C" fn look(
-        info: *mut libc::dl_phdr_info,
-        _: libc::size_t,
-        search: *mut c_void,
-    ) -> c_int {
-        // SAFETY: what the loader and `find` give.
-        let (info, search) = unsafe { (&*info, &mut *search.cast::<Search>()) };
-        if info.dlpi_phdr.is_null() {
-            return 0;
-        }
-        // SAFETY: as the loader says; an object's headers live as long as it does.
-        let headers =
-            unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-        let loaded = || {
-            headers
-                .iter()
-                .filter(|header| header.p_type == libc::PT_LOAD)
-        };
-        let low = loaded().map(|header| header.p_vaddr as usize).min();
-        let end = loaded()
-            .map(|header| (header.p_vaddr + header.p_memsz) as usize)
-            .max();
-        let (low, end) = (low.unwrap_or(0), end.unwrap_or(0));
-        let span = Span {
-            low: low.wrapping_add(info.dlpi_addr as usize),
-            length: end - low,
-        };
-        if !span.contains(search.at) {
-            return 0;
-        }
-        let path = match info.dlpi_name.is_null() {
-            true => c"",
-            // SAFETY: the loader's string, which lives as long as the object.
-            false => unsafe { CStr::from_ptr(info.dlpi_name) },
-        };
-        search.found = Some((span, path.to_owned()));
-        1
-    }
-
-    let mut search = Search { at, found: None };
-    let given: *mut Search = &mut search;
-    // SAFETY: the function gets what it expects.
-    unsafe { libc::dl_iterate_phdr(Some(look), given.cast()) };
-    search.found
-}
 
 /// Whether `code` is in the same object as this library.
 pub(crate) fn is_ours(code: Code) -> bool {

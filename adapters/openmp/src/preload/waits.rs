@@ -6,7 +6,7 @@
 //! arrives at the next barrier but one knows that all have arrived at the next one, and so have read.
 
 use super::init;
-use super::objects::{self, Code, is_ours, locked};
+use super::objects::{Code, is_ours, locked};
 use crate::record::{self, Kind, Object, Record, SCHEMA, Sums, Wait};
 use corecast::debug::{Level, say};
 use std::cell::Cell;
@@ -169,7 +169,7 @@ struct Told {
     sums: Sums,
 }
 
-/// An address, and the file that it is in; the path of the program's is empty.
+/// An address, and the file that it is in.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     object: Option<Object>,
@@ -185,12 +185,8 @@ impl Place {
             true => code.wrapping_byte_add(1),
             false => site,
         };
-        let object = objects::find(address).map(|(span, path)| Object {
-            path: path.to_string_lossy().into(),
-            base: span.low as u64,
-        });
         Self {
-            object,
+            object: Object::of(address),
             address: address.addr(),
             kind,
         }
@@ -266,10 +262,7 @@ pub(crate) fn finish() {
         record.in_regions_ns += tally.in_regions_ns;
     }
     for Told { place, sums } in locked(&SETTLED).drain(..) {
-        let object = place.object.map(|mut object| {
-            if object.path.is_empty() {
-                object.path.clone_from(&record.program);
-            }
+        let object = place.object.map(|object| {
             let known = record.objects.iter().position(|other| *other == object);
             known.unwrap_or_else(|| {
                 record.objects.push(object);
@@ -280,6 +273,7 @@ pub(crate) fn finish() {
             place: record::Place::Code {
                 object,
                 address: place.address as u64,
+                rank: None,
             },
             kind: place.kind,
             sums,

@@ -24,7 +24,11 @@ fn records_of_calls_and_of_code_are_read_as_they_were_written() {
         column: 2,
         rank: 3,
     };
-    let code = |object| Place::Code { object, address: 4 };
+    let code = |object| Place::Code {
+        object,
+        address: 4,
+        rank: object.map(|_| 6),
+    };
     let sums = Sums {
         unsplit: 1,
         unsplit_ns: 5_000,
@@ -71,6 +75,7 @@ fn records_of_calls_and_of_code_are_read_as_they_were_written() {
             "18.0 µs"
         ]
     );
-    assert_eq!(lines[2][..3], ["0x4", "end of parallel", "–"]);
+    assert_eq!(lines[2][..3], ["0x4", "end of parallel", "6"]);
+    assert_eq!(lines[3][..3], ["0x4", "barrier", "–"]);
     assert_eq!(lines.len(), 4);
 }

@@ -36,6 +36,7 @@ use corecast_wire::op_history::Presence;
 use corecast_wire::sync::{model_failed, mutated};
 use corecast_wire::{Fabric, WaitConfig};
 use flight::{ContextSlot, Flight};
+use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -269,6 +270,33 @@ impl Member {
         if !mutated!(ResumeUntold) {
             history.set_presence(Presence::Present, Some(site));
         }
+    }
+
+    /// Has the record say that calls from now on come from the code at this address, to which the program's call returns, and
+    /// not from the places where this member is called: for libraries that call it on behalf of a program. `None` ends that.
+    /// Failures name the places still. Does nothing if the team has no record.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_team::{CallSite, Options, Plans, Synchrony, Team};
+    ///
+    /// let machine = corecast_model::synthetic("core:2").unwrap();
+    /// let mut options = Options::default();
+    /// options.record = true;
+    /// let plans = Plans::of_pattern(machine.costs(), "dissemination:2".parse()?, None)?;
+    /// let team = Team::with_options(plans, &options)?;
+    /// let caller = std::num::NonZero::new(0x1000);
+    /// team.run(|member| {
+    ///     member.set_caller(caller);
+    ///     member.barrier().unwrap();
+    /// });
+    /// let calls = team.recording().unwrap().calls();
+    /// assert_eq!(calls[0].site, CallSite::Code(caller.unwrap()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_caller(&mut self, caller: Option<NonZeroUsize>) {
+        self.tracker.set_caller(caller);
     }
 
     /// Begins an operation, on `bytes` that are the same number on all ranks if it is given: enters it in the history that

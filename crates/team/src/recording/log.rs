@@ -3,9 +3,11 @@
 use super::stamps::{Arrival, ArrivalStamps};
 use corecast_collectives::Collective;
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::ops::{AddAssign, Range};
 use std::panic::Location;
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 
 /// Calls that wait to be split. Many are split at once, since the lines of other ranks then come sixteen stamps at a
 /// time; a quarter of the stamps that ranks keep, so that a rank may be three quarters ahead.
@@ -20,6 +22,15 @@ pub enum CallKind {
     Start(Collective),
     /// A wait for operations in flight.
     Wait,
+}
+
+/// Where a member is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CallSite {
+    /// A place in a source file.
+    Source(&'static Location<'static>),
+    /// The address to which the program's own call returns; see [`Member::set_caller`](crate::Member::set_caller).
+    Code(NonZeroUsize),
 }
 
 /// Sums over calls. Each call is split or not, so the time in all of them is that of the three parts.
@@ -88,7 +99,7 @@ pub(super) struct Call {
     pub(super) seq: u64,
     pub(super) kind: Collective,
     pub(super) root: u32,
-    pub(super) site: &'static Location<'static>,
+    pub(super) site: CallSite,
     pub(super) came: u64,
 }
 
@@ -122,7 +133,9 @@ pub(super) struct CallLog {
     stamps: Arc<[ArrivalStamps]>,
     /// Calls that are not split yet, and when each returned.
     waiting: Vec<(Call, u64)>,
-    sums: BTreeMap<(&'static Location<'static>, CallKind), CallSums>,
+    sums: BTreeMap<(CallSite, CallKind), CallSums>,
+    /// The thread that has called first, which need not be the one that has joined the rank.
+    thread: Option<ThreadId>,
     /// When the rank was joined, and when its member was dropped, or came to the end of a run that no other has followed.
     pub(super) joined: Option<u64>,
     pub(super) dropped: Option<u64>,
@@ -135,8 +148,21 @@ impl CallLog {
             stamps,
             waiting: Vec::with_capacity(BATCH),
             sums: BTreeMap::new(),
+            thread: None,
             joined: None,
             dropped: None,
+        }
+    }
+
+    /// The thread that has called first; `None` if there was no call.
+    pub(super) fn thread(&self) -> Option<ThreadId> {
+        self.thread
+    }
+
+    /// Notes that the calling thread calls.
+    pub(super) fn visit(&mut self) {
+        if self.thread.is_none() {
+            self.thread = Some(thread::current().id());
         }
     }
 
@@ -156,17 +182,12 @@ impl CallLog {
     }
 
     /// Adds a call that is not split.
-    pub(super) fn add_whole(
-        &mut self,
-        kind: CallKind,
-        site: &'static Location<'static>,
-        sums: CallSums,
-    ) {
+    pub(super) fn add_whole(&mut self, kind: CallKind, site: CallSite, sums: CallSums) {
         *self.sums.entry((site, kind)).or_default() += sums;
     }
 
     /// Splits the calls that wait for it, and returns all sums.
-    pub(super) fn settle(&mut self) -> &BTreeMap<(&'static Location<'static>, CallKind), CallSums> {
+    pub(super) fn settle(&mut self) -> &BTreeMap<(CallSite, CallKind), CallSums> {
         let mut waiting = std::mem::take(&mut self.waiting);
         for (call, left) in waiting.drain(..) {
             let sums = match self.last_arrival(&call, left) {

@@ -61,14 +61,14 @@ fn calls_depend_on_the_ranks_whose_data_they_return() {
 struct Played {
     kind: Collective,
     root: usize,
-    site: &'static Location<'static>,
+    site: CallSite,
     came: Vec<u64>,
     left: Vec<u64>,
 }
 
 /// Operations in a row on `size` ranks, each of which comes some time after it has left the one before, and leaves some
 /// time after the last one that it depends on.
-fn history(size: usize, operations: usize, sites: &[&'static Location<'static>]) -> Vec<Played> {
+fn history(size: usize, operations: usize, sites: &[CallSite]) -> Vec<Played> {
     let mut random = fastrand::Rng::with_seed(size as u64);
     let mut now = vec![1 << 40; size];
     let play = |_| {
@@ -93,7 +93,10 @@ fn history(size: usize, operations: usize, sites: &[&'static Location<'static>])
 
 #[test]
 fn calls_are_split_at_the_last_arrival_that_they_depend_on() {
-    let sites = [Location::caller(), Location::caller()];
+    let sites = [
+        CallSite::Source(Location::caller()),
+        CallSite::Code(NonZeroUsize::MIN),
+    ];
     for size in 1..5 {
         let history = history(size, 5 * STAMPS, &sites);
         let recording = Recording::new(stamps(size), &vec![true; size], ForkDetector::now());
@@ -157,7 +160,7 @@ fn calls_whose_stamps_are_gone_are_counted() {
             seq,
             kind: Collective::Broadcast,
             root: 1,
-            site,
+            site: CallSite::Source(site),
             came: 1000 * seq - 10,
         };
         locked(log).add(call, 1000 * seq + 5);
@@ -200,7 +203,7 @@ fn parts_of_a_call_are_its_time_whatever_stamps_say() {
             seq,
             kind: Collective::Barrier,
             root: 0,
-            site,
+            site: CallSite::Source(site),
             came,
         };
         locked(log).add(call, left);

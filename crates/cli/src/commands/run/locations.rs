@@ -70,7 +70,9 @@ impl Locations {
             ..Location::default()
         };
         let (object, address) = match &wait.place {
-            Place::Code { object, address } => (*object, *address),
+            Place::Code {
+                object, address, ..
+            } => (*object, *address),
             Place::Call {
                 file, line, column, ..
             } => {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
-use corecast::record::{Kind, Place, Record, Sums};
+use corecast::record::{Kind, Record, Sums};
 use serde::Serialize;
 use tempfile::TempDir;
 
@@ -48,7 +48,7 @@ struct Row {
     kind: Kind,
     #[serde(flatten)]
     sums: Sums,
-    /// For calls of teams, the ranks that make up the sums.
+    /// For calls of teams and of MPI, the ranks that make up the sums.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ranks: Vec<OfRank>,
 }
@@ -103,7 +103,7 @@ impl Process {
                 let place = places.find(&record.objects, wait);
                 let (sums, ranks) = rows.entry((place, wait.kind)).or_default();
                 *sums += wait.sums;
-                if let Place::Call { rank, .. } = wait.place {
+                if let Some(rank) = wait.place.rank() {
                     *ranks.entry(rank).or_default() += wait.sums;
                 }
             }
@@ -199,7 +199,8 @@ impl Report {
             }
         };
         if self.processes.iter().any(|process| process.unsplit_ns > 0) {
-            text += "not split: operations in flight, failed ones, and those whose arrivals are not known any more\n";
+            text += "not split: operations in flight or failed, those whose arrivals are not known any more, and calls that MPI \
+                     ran or that went between hosts\n";
         }
         text
     }
