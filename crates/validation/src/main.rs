@@ -17,8 +17,10 @@ use corecast_validation::document::{Content, Page, Section};
 use corecast_validation::sections::{
     agreement, cla, clusters, farm, here, papers, queueing, smelt, table5,
 };
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread::{self, ScopedJoinHandle};
 
 /// The sections, in the order of the document. A new section is a module and an entry here.
 const SECTIONS: &[Section] = &[
@@ -94,28 +96,34 @@ fn main() -> ExitCode {
     let required = std::env::var("CORECAST_REQUIRE_REFERENCES").is_ok_and(|value| value == "1");
     let old = std::fs::read_to_string(folder.join("validation.md")).unwrap_or_default();
     let mut page = Page::new(HEAD, &old);
-    for section in SECTIONS {
-        if only.as_ref().is_some_and(|title| title != section.title) {
-            page.keep(section.title);
-            continue;
-        }
-        match (section.make)() {
-            Content::Made { text, pictures } => page.add(section.title, &text, pictures),
-            Content::Skipped { why } if required => {
+    let chosen = |title| only.as_ref().is_none_or(|only| only == title);
+    // Side by side, since most of them run one thread.
+    let (contents, defaults) = thread::scope(|scope| {
+        let defaults = only.is_none().then(|| scope.spawn(defaults::report));
+        let make = |section: &Section| chosen(section.title).then(|| scope.spawn(section.make));
+        let made: Vec<_> = SECTIONS.iter().map(make).collect();
+        let contents: Vec<_> = made.into_iter().map(|one| one.map(of)).collect();
+        (contents, defaults.map(of))
+    });
+    for (section, content) in SECTIONS.iter().zip(contents) {
+        match content {
+            None => page.keep(section.title),
+            Some(Content::Made { text, pictures }) => page.add(section.title, &text, pictures),
+            Some(Content::Skipped { why }) if required => {
                 eprintln!(
                     "CORECAST_REQUIRE_REFERENCES is set: {}: {why}",
                     section.title
                 );
                 return ExitCode::FAILURE;
             }
-            Content::Skipped { why } => {
+            Some(Content::Skipped { why }) => {
                 println!("SKIPPED: {}: {why}", section.title);
                 page.keep(section.title);
             }
         }
     }
-    if only.is_none() {
-        page.add_beside("defaults.md", defaults::report());
+    if let Some(text) = defaults {
+        page.add_beside("defaults.md", text);
     }
     match page.flush(&folder, check) {
         Ok(()) => ExitCode::SUCCESS,
@@ -124,4 +132,9 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What a thread has made; its panic goes on here.
+fn of<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }

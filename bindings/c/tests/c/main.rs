@@ -9,16 +9,32 @@ mod readme;
 use common::{C, CPP, Compiler, corecast, examples, run, skipped, there_is};
 use std::path::Path;
 
-const C_PROGRAMS: &[&str] = &[
-    "collectives",
-    "misuse",
-    "synced",
-    "cancel",
-    "flight",
-    "barrier",
-    "queue",
-    "processes",
-];
+/// The programs in C, each with a test of its own: valgrind runs one thread at a time.
+macro_rules! c_programs {
+    ($($name:ident),*) => {
+        const C_PROGRAMS: &[&str] = &[$(stringify!($name)),*];
+
+        mod programs_in_c_and_under_valgrind {
+            $(
+                #[test]
+                fn $name() {
+                    super::programs(&super::C[0], &[stringify!($name)], super::C_PROGRAMS);
+                }
+            )*
+        }
+    };
+}
+
+c_programs!(
+    collectives,
+    misuse,
+    synced,
+    cancel,
+    flight,
+    barrier,
+    queue,
+    processes
+);
 
 const CPP_PROGRAMS: &[&str] = &["teams", "flight", "synced", "barrier", "queue"];
 
@@ -53,17 +69,6 @@ fn programs(compiler: &Compiler, names: &[&str], under_valgrind: &[&str]) {
             run(&mut valgrind);
         }
     }
-}
-
-/// By itself, since valgrind runs one thread at a time, and this one takes longest.
-#[test]
-fn collectives_in_c_and_under_valgrind() {
-    programs(&C[0], &C_PROGRAMS[..1], C_PROGRAMS);
-}
-
-#[test]
-fn programs_in_c_and_under_valgrind() {
-    programs(&C[0], &C_PROGRAMS[1..], C_PROGRAMS);
 }
 
 #[test]
