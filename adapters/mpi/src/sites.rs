@@ -4,7 +4,7 @@
 //! whole: nobody knows when the others came.
 
 use crate::process;
-use corecast::interception::note;
+use corecast::interception::{note, set_rank};
 use corecast::record::{self, Kind, Sums};
 use corecast_network::Library;
 use corecast_wire::arch::cycles;
@@ -14,7 +14,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::ptr::without_provenance;
-use std::sync::OnceLock;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -70,6 +70,10 @@ impl Visit {
         if CALLER.get().is_some() {
             return None;
         }
+        if let Some(library) = process::library().filter(|library| library.is_running()) {
+            static RANK: Once = Once::new();
+            RANK.call_once(|| set_rank(rank(library)));
+        }
         let caller = NonZeroUsize::new(program_above())?;
         CALLER.set(Some(caller));
         Some(Self {
@@ -85,7 +89,7 @@ impl Visit {
         if let Some(kind) = kind(name) {
             let (ticks, began) = self.began;
             let ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            note((self.caller, rank()), kind, Sums::whole(is_own, ns), ticks);
+            note(self.caller, kind, Sums::whole(is_own, ns), ticks);
         }
     }
 }
@@ -109,15 +113,11 @@ fn kind(name: &str) -> Option<Kind> {
 }
 
 /// This process's rank among all.
-fn rank() -> usize {
-    static RANK: OnceLock<usize> = OnceLock::new();
-    let of = |library: &Library| {
-        let mut rank: c_int = 0;
-        // SAFETY: a communicator that exists while collectives are called, and a place for the rank.
-        unsafe { (library.functions().comm_rank)(library.world(), &mut rank) };
-        usize::try_from(rank).unwrap_or(0)
-    };
-    *RANK.get_or_init(|| process::library().map_or(0, of))
+fn rank(library: &Library) -> usize {
+    let mut rank: c_int = 0;
+    // SAFETY: a communicator that exists while the library is running, and a place for the rank.
+    unsafe { (library.functions().comm_rank)(library.world(), &mut rank) };
+    usize::try_from(rank).unwrap_or(0)
 }
 
 /// What the unwinder knows of a frame.

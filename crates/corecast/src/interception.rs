@@ -19,9 +19,21 @@ pub fn is_disabled() -> bool {
     std::env::var_os(DISABLE).is_some_and(|text| !text.is_empty() && text != "0")
 }
 
+/// Names this process's rank in its job, which records say of calls by addresses of code; else they say that of the team. The
+/// first call counts.
+///
+/// # Examples
+///
+/// ```
+/// corecast::interception::set_rank(3);
+/// ```
+pub fn set_rank(rank: usize) {
+    recorded_teams::set_rank(rank);
+}
+
 /// Adds a call to the record that this process writes at its end, if the environment asks for one; else nothing happens.
 ///
-/// `place` is the address to which the program's call returns, and the rank that called; the call began at `began` ticks of
+/// `code` is the address to which the program's call returns, and the call began at `began` ticks of
 /// [`cycles`](corecast_wire::arch::cycles).
 ///
 /// # Cost
@@ -36,9 +48,8 @@ pub fn is_disabled() -> bool {
 ///
 /// let began = corecast_wire::arch::cycles();
 /// let code = std::num::NonZero::new(0x1000).unwrap();
-/// let rank = 0;
-/// note((code, rank), Kind::BARRIER, Sums::whole(false, 300), began);
+/// note(code, Kind::BARRIER, Sums::whole(false, 300), began);
 /// ```
-pub fn note(place: (NonZeroUsize, usize), kind: Kind, sums: Sums, began: u64) {
-    recorded_teams::note(place, kind, sums, began);
+pub fn note(code: NonZeroUsize, kind: Kind, sums: Sums, began: u64) {
+    recorded_teams::note(code, kind, sums, began);
 }

@@ -137,7 +137,7 @@ pub enum Place {
         /// The address to which the barrier or the call returns. For the end of a region it is where the region's code begins,
         /// and for a barrier right before that end one byte behind.
         address: u64,
-        /// The rank that called, of MPI.
+        /// The rank that called, of MPI: that of the process among all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rank: Option<usize>,
     },

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::ptr::without_provenance;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
@@ -46,6 +46,13 @@ static TEAMS: Mutex<Option<Teams>> = Mutex::new(None);
 /// The process that [`TEAMS`] is about, which a forked one must not wait for: a thread that is not in it may hold it.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
+/// This process's rank in its job, if somebody has said it.
+static RANK: OnceLock<usize> = OnceLock::new();
+
+pub(crate) fn set_rank(rank: usize) {
+    let _ = RANK.set(rank);
+}
+
 fn teams() -> MutexGuard<'static, Option<Teams>> {
     TEAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -72,7 +79,7 @@ pub(crate) fn write_at_end(recording: &Arc<Recording>, ranks: usize) {
 
 /// Adds a call of the calling thread to what is written at the end of the process, if the environment asks for that. Between
 /// its first and its last one the thread counts as busy with calls.
-pub(crate) fn note((code, rank): (NonZeroUsize, usize), kind: Kind, sums: Sums, began: u64) {
+pub(crate) fn note(code: NonZeroUsize, kind: Kind, sums: Sums, began: u64) {
     let Some(folder) = record::folder() else {
         return;
     };
@@ -86,7 +93,7 @@ pub(crate) fn note((code, rank): (NonZeroUsize, usize), kind: Kind, sums: Sums, 
         left,
     };
     teams.noted.entry(thread).or_insert(first).left = left;
-    let place = teams.waits.code(code, rank);
+    let place = teams.waits.code(code, 0);
     *teams.waits.sums.entry((place, kind)).or_default() += sums;
 }
 
@@ -212,6 +219,7 @@ impl Waits {
         }
     }
 
+    /// A place in the program's code. `rank` is that of a team, which counts unless the process has one.
     fn code(&mut self, address: NonZeroUsize, rank: usize) -> Place {
         let objects = &mut self.objects;
         let object = self.found.entry(address).or_insert_with(|| {
@@ -225,7 +233,7 @@ impl Waits {
         Place::Code {
             object: *object,
             address: address.get() as u64,
-            rank: Some(rank),
+            rank: Some(RANK.get().copied().unwrap_or(rank)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Shows how long a program's threads and ranks waited, and where: for others, and for the operation itself.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,7 @@ struct Report {
 }
 
 /// The waits of a process, the longest first.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Process {
     program: String,
     process: u32,
@@ -42,7 +43,7 @@ struct Process {
 }
 
 /// The waits at one place.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Row {
     place: Location,
     kind: Kind,
@@ -54,7 +55,7 @@ struct Row {
 }
 
 /// A rank's part of the waits at a place.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct OfRank {
     rank: usize,
     #[serde(flatten)]
@@ -132,12 +133,51 @@ impl Process {
         }
     }
 
+    /// All processes of one program, at least one, as if they were one. Each rank is in one of them.
+    fn together(processes: &[&Self]) -> Self {
+        let mut rows: BTreeMap<(&Location, Kind), Row> = BTreeMap::new();
+        for row in processes.iter().flat_map(|process| &process.waits) {
+            match rows.entry((&row.place, row.kind)) {
+                Entry::Vacant(first) => _ = first.insert(row.clone()),
+                Entry::Occupied(mut known) => {
+                    known.get_mut().sums += row.sums;
+                    known.get_mut().ranks.extend_from_slice(&row.ranks);
+                }
+            }
+        }
+        let mut waits: Vec<Row> = rows.into_values().collect();
+        waits.sort_by_key(|row| std::cmp::Reverse(row.sums.time_ns()));
+        let sum = |ns: fn(&Self) -> u64| processes.iter().map(|process| ns(process)).sum();
+        let first = processes[0];
+        Self {
+            program: first.program.clone(),
+            process: first.process,
+            seconds: processes.iter().map(|one| one.seconds).fold(0.0, f64::max),
+            threads: processes.iter().map(|one| one.threads).max().unwrap_or(0),
+            in_regions_ns: sum(|one| one.in_regions_ns),
+            imbalance_ns: sum(|one| one.imbalance_ns),
+            mechanism_ns: sum(|one| one.mechanism_ns),
+            unsplit_ns: sum(|one| one.unsplit_ns),
+            waits,
+        }
+    }
+
     /// `ns` as a percentage of the time that all threads have spent in parallel regions.
     fn share(&self, ns: u64) -> String {
         match self.in_regions_ns {
             0 => "–".to_owned(),
             all => format!("{:.1} %", 100.0 * ns as f64 / all as f64),
         }
+    }
+}
+
+impl Row {
+    /// The rank that waits for others clearly less than ranks do on average, if there is one.
+    fn least(&self) -> Option<usize> {
+        let (ranks, all) = (self.ranks.len() as u64, self.sums.imbalance_ns);
+        let least = self.ranks.iter().min_by_key(|of| of.sums.imbalance_ns)?;
+        let clear = ranks > 1 && 2 * ranks * least.sums.imbalance_ns < all;
+        clear.then_some(least.rank)
     }
 }
 
@@ -149,15 +189,33 @@ impl Report {
                     team of Corecast's, or was killed before it could say\n"
                 .to_owned();
         }
+        let mut programs: Vec<Vec<&Process>> = Vec::new();
         for process in &self.processes {
+            let same = |group: &&mut Vec<&Process>| !all && group[0].program == process.program;
+            match programs.iter_mut().find(same) {
+                Some(group) => group.push(process),
+                None => programs.push(vec![process]),
+            }
+        }
+        let mut names_least = false;
+        for processes in &programs {
+            let process = &Process::together(processes);
             let waited = process.imbalance_ns + process.mechanism_ns + process.unsplit_ns;
             let _ = writeln!(
                 text,
-                "corecast: {} ran for {}; up to {} threads, together {} in {}, of which\n\
+                "corecast: {}{} ran for {}; {}, together {} in {}, of which\n\
                  waiting {} ({}): for others {} ({}), for {}s {} ({}){}\n",
+                match processes.len() {
+                    1 => String::new(),
+                    count => format!("{count} processes of "),
+                },
                 process.program,
                 time(process.seconds * 1e9),
-                process.threads,
+                match (process.threads, processes.len()) {
+                    (1, 1) => "one thread".to_owned(),
+                    (1, _) => "one thread each".to_owned(),
+                    (threads, _) => format!("up to {threads} threads"),
+                },
                 time(process.in_regions_ns as f64),
                 process.whole(),
                 time(waited as f64),
@@ -178,6 +236,11 @@ impl Report {
             );
             let shown = if all { usize::MAX } else { SHOWN };
             let _ = writeln!(text, "{}", process.table(shown));
+            names_least |= process
+                .waits
+                .iter()
+                .take(shown)
+                .any(|row| row.least().is_some());
             if let Some(rest) = process.waits.get(shown..).filter(|rest| !rest.is_empty()) {
                 let sum: u64 = rest.iter().map(|row| row.sums.time_ns()).sum();
                 let _ = writeln!(
@@ -198,6 +261,10 @@ impl Report {
                  operation: from then until the call returns\n"
             }
         };
+        if names_least {
+            text += "waits least: the rank that waits for others less than half as long as ranks do on average, so that often \
+                     others wait for it\n";
+        }
         if self.processes.iter().any(|process| process.unsplit_ns > 0) {
             text += "not split: operations in flight or failed, those whose arrivals are not known any more, and calls that MPI \
                      ran or that went between hosts\n";
@@ -241,6 +308,7 @@ impl Process {
             "not split",
             &format!("of {}", self.whole()),
             "longest",
+            "waits least",
         ]);
         // Only teams have waits that are not split.
         let unsplit = self.waits.iter().any(|row| row.sums.unsplit > 0);
@@ -264,6 +332,10 @@ impl Process {
                 },
                 self.share(row.sums.time_ns()),
                 time(row.sums.longest_ns as f64),
+                match row.least() {
+                    None => "–".to_owned(),
+                    Some(rank) => format!("rank {rank}"),
+                },
             ]);
         }
         for column in table.column_iter_mut().skip(2) {
@@ -274,6 +346,69 @@ impl Process {
         {
             column.set_constraint(ColumnConstraint::Hidden);
         }
+        if let Some(column) = table.column_mut(9)
+            && !self
+                .waits
+                .iter()
+                .take(shown)
+                .any(|row| row.least().is_some())
+        {
+            column.set_constraint(ColumnConstraint::Hidden);
+        }
         table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast::record::{Object, Place, Wait};
+
+    /// A process of one rank that has waited for others for so long.
+    fn process(rank: usize, imbalance_ns: u64) -> Process {
+        let call = |line, imbalance_ns| Wait {
+            place: Place::Call {
+                file: "src/solve.rs".into(),
+                line,
+                column: 5,
+                rank,
+            },
+            kind: Kind::BARRIER,
+            sums: Sums::of(true, imbalance_ns, 10),
+        };
+        let record = Record {
+            schema: corecast::record::SCHEMA,
+            program: "/bin/solve".into(),
+            process: 100 + rank as u32,
+            seconds: 1.0,
+            threads: 1,
+            in_regions_ns: 10_000,
+            objects: Vec::<Object>::new(),
+            waits: vec![call(7, imbalance_ns), call(9, 30)],
+        };
+        Process::of(&[record], &mut Locations::default())
+    }
+
+    #[test]
+    fn processes_of_a_program_are_one_table_that_names_who_waits_least() {
+        let report = Report {
+            schema: SCHEMA,
+            processes: vec![process(0, 900), process(1, 700), process(2, 20)],
+        };
+        let all = Process::together(&report.processes.iter().collect::<Vec<_>>());
+        let places: Vec<_> = all
+            .waits
+            .iter()
+            .map(|row| (row.sums.times, row.sums.imbalance_ns, row.least()))
+            .collect();
+        assert_eq!(places, [(3, 1620, Some(2)), (3, 90, None)]);
+        assert_eq!((all.in_regions_ns, all.imbalance_ns), (30_000, 1710));
+        let text = report.text(false);
+        assert!(text.contains("3 processes of /bin/solve"), "{text}");
+        assert_eq!(text.matches("solve.rs:7:5").count(), 1, "{text}");
+        assert_eq!(text.matches("rank 2").count(), 1, "{text}");
+        let each = report.text(true);
+        assert_eq!(each.matches("solve.rs:7:5").count(), 3, "{each}");
+        assert!(!each.contains("waits least"), "{each}");
     }
 }
