@@ -101,27 +101,20 @@ macro_rules! taken_over {
                     if let Taken::Done(code) = taken {
                         return code;
                     }
-                    if let Taken::DoneBetween(code) = taken {
-                        if let Some(visit) = visit {
-                            visit.note(stringify!($mpi), true);
+                    let is_own = matches!(taken, Taken::DoneBetween(_));
+                    let code = match (taken, functions().$mpi.native) {
+                        (Taken::DoneBetween(code), _) => code,
+                        (_, None) => return missing(),
+                        (Taken::LibraryTimed(comm, entry), Some(native)) => {
+                            let began = Instant::now();
+                            let code = native($($argument),*);
+                            note(comm, entry, began);
+                            code
                         }
-                        return code;
-                    }
-                    let Some(native) = functions().$mpi.native else {
-                        return missing();
+                        (_, Some(native)) => native($($argument),*),
                     };
-                    if let Taken::LibraryTimed(comm, entry) = taken {
-                        let began = Instant::now();
-                        let code = native($($argument),*);
-                        note(comm, entry, began);
-                        if let Some(visit) = visit {
-                            visit.note(stringify!($mpi), false);
-                        }
-                        return code;
-                    }
-                    let code = native($($argument),*);
                     if let Some(visit) = visit {
-                        visit.note(stringify!($mpi), false);
+                        visit.note(stringify!($mpi), is_own);
                     }
                     code
                 }

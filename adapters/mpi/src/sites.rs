@@ -5,7 +5,7 @@
 
 use crate::process;
 use corecast::interception::{note, set_rank};
-use corecast::record::{self, Kind, Sums};
+use corecast::record::{self, Kind};
 use corecast_network::Library;
 use corecast_wire::arch::cycles;
 use corecast_wire::objects::{self, Span};
@@ -16,7 +16,6 @@ use std::path::Path;
 use std::ptr::without_provenance;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// See [`is_asked`].
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
@@ -49,8 +48,8 @@ pub(crate) fn caller() -> Option<NonZeroUsize> {
 
 /// A call of the program's, until it returns.
 pub(crate) struct Visit {
-    /// Ticks, and the time.
-    began: (u64, Instant),
+    /// Ticks.
+    began: u64,
     caller: NonZeroUsize,
 }
 
@@ -77,7 +76,7 @@ impl Visit {
         let caller = NonZeroUsize::new(program_above())?;
         CALLER.set(Some(caller));
         Some(Self {
-            began: (cycles(), Instant::now()),
+            began: cycles(),
             caller,
         })
     }
@@ -87,9 +86,7 @@ impl Visit {
     #[inline(never)]
     pub(crate) fn note(&self, name: &str, is_own: bool) {
         if let Some(kind) = kind(name) {
-            let (ticks, began) = self.began;
-            let ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            note(self.caller, kind, Sums::whole(is_own, ns), ticks);
+            note(self.caller, kind, is_own, self.began);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What `corecast run` and the libraries that it loads before unmodified programs need, and programs do not: whether these are
 //! left as they are (`CORECAST_DISABLE`), and the record of calls that no team has.
 
-use crate::record::{Kind, Sums};
+use crate::record::Kind;
 use crate::recorded_teams;
 use std::num::NonZeroUsize;
 
@@ -33,8 +33,8 @@ pub fn set_rank(rank: usize) {
 
 /// Adds a call to the record that this process writes at its end, if the environment asks for one; else nothing happens.
 ///
-/// `code` is the address to which the program's call returns, and the call began at `began` ticks of
-/// [`cycles`](corecast_wire::arch::cycles).
+/// `code` is the address to which the program's call returns, `is_own` whether Corecast ran it, and the call began at `began`
+/// ticks of [`cycles`](corecast_wire::arch::cycles) and ends now. It is not split.
 ///
 /// # Cost
 ///
@@ -44,12 +44,12 @@ pub fn set_rank(rank: usize) {
 ///
 /// ```
 /// use corecast::interception::note;
-/// use corecast::record::{Kind, Sums};
+/// use corecast::record::Kind;
 ///
 /// let began = corecast_wire::arch::cycles();
 /// let code = std::num::NonZero::new(0x1000).unwrap();
-/// note(code, Kind::BARRIER, Sums::whole(false, 300), began);
+/// note(code, Kind::BARRIER, false, began);
 /// ```
-pub fn note(code: NonZeroUsize, kind: Kind, sums: Sums, began: u64) {
-    recorded_teams::note(code, kind, sums, began);
+pub fn note(code: NonZeroUsize, kind: Kind, is_own: bool, began: u64) {
+    recorded_teams::note(code, kind, is_own, began);
 }

@@ -36,8 +36,9 @@ struct Teams {
     /// Of teams that have ended.
     waits: Waits,
     threads: usize,
-    /// Of members of teams that have ended, and of threads whose calls others have noted.
+    /// Of members of teams that have ended.
     stays: Vec<Stay>,
+    /// Of threads whose calls others have noted.
     noted: HashMap<ThreadId, Stay>,
 }
 
@@ -67,40 +68,41 @@ pub(crate) fn record(recording: &Recording, ranks: usize, made: Instant) -> Reco
 /// Has the calls of a team with `ranks` ranks in this process written at the end of the process, if the environment asks
 /// for that.
 pub(crate) fn write_at_end(recording: &Arc<Recording>, ranks: usize) {
-    let Some(folder) = record::folder() else {
-        return;
-    };
-    let mut teams = teams();
-    let teams = of_this_process(&mut teams, folder);
-    teams.settle(|recording| Arc::strong_count(recording) == 1);
-    teams.threads = teams.threads.max(ranks);
-    teams.live.push(Arc::clone(recording));
+    of_this_process(|teams| {
+        teams.settle(|recording| Arc::strong_count(recording) == 1);
+        teams.threads = teams.threads.max(ranks);
+        teams.live.push(Arc::clone(recording));
+    });
 }
 
-/// Adds a call of the calling thread to what is written at the end of the process, if the environment asks for that. Between
-/// its first and its last one the thread counts as busy with calls.
-pub(crate) fn note(code: NonZeroUsize, kind: Kind, sums: Sums, began: u64) {
-    let Some(folder) = record::folder() else {
-        return;
-    };
-    let mut teams = teams();
-    let teams = of_this_process(&mut teams, folder);
-    teams.threads = teams.threads.max(1);
+/// Adds a call of the calling thread, which ends now, to what is written at the end of the process, if the environment asks
+/// for that. Between its first and its last one the thread counts as busy with calls.
+pub(crate) fn note(code: NonZeroUsize, kind: Kind, is_own: bool, began: u64) {
     let (thread, left) = (thread::current().id(), cycles());
-    let first = Stay {
-        thread: Some(thread),
-        joined: began.min(left),
-        left,
-    };
-    teams.noted.entry(thread).or_insert(first).left = left;
-    let place = teams.waits.code(code, 0);
-    *teams.waits.sums.entry((place, kind)).or_default() += sums;
+    let joined = began.min(left);
+    of_this_process(|teams| {
+        teams.threads = teams.threads.max(1);
+        let first = Stay {
+            thread: Some(thread),
+            joined,
+            left,
+        };
+        teams.noted.entry(thread).or_insert(first).left = left;
+        let place = teams.waits.code(code, None);
+        let sums = Sums::whole(is_own, ns(left - joined));
+        *teams.waits.sums.entry((place, kind)).or_default() += sums;
+    });
 }
 
-fn of_this_process(teams: &mut Option<Teams>, folder: PathBuf) -> &mut Teams {
+/// Calls `add` with what this process has recorded, if the environment asks for a record.
+fn of_this_process(add: impl FnOnce(&mut Teams)) {
     let process = std::process::id();
+    let mut teams = teams();
     // The teams of a parent are in its own record.
     if teams.as_ref().is_none_or(|teams| teams.process != process) {
+        let Some(folder) = record::folder() else {
+            return;
+        };
         *teams = Some(Teams {
             folder,
             process,
@@ -116,7 +118,7 @@ fn of_this_process(teams: &mut Option<Teams>, folder: PathBuf) -> &mut Teams {
         static AT_EXIT: Once = Once::new();
         AT_EXIT.call_once(|| _ = ending::at_exit(finish));
     }
-    teams.as_mut().expect("it was made")
+    teams.as_mut().map(add);
 }
 
 impl Teams {
@@ -145,6 +147,10 @@ fn ns_of(mut stays: Vec<Stay>) -> u64 {
         ticks += stay.left.saturating_sub(stay.joined.max(*end));
         *end = stay.left.max(*end);
     }
+    ns(ticks)
+}
+
+fn ns(ticks: u64) -> u64 {
     (ticks as f64 / cycles_per_ns()).round() as u64
 }
 
@@ -161,9 +167,9 @@ extern "C" fn finish() {
     if teams.waits.sums.is_empty() {
         return;
     }
-    let mut stays = std::mem::take(&mut teams.stays);
-    stays.extend(teams.noted.values());
-    let record = record_of(teams.waits, teams.threads, ns_of(stays), teams.made);
+    teams.stays.extend(teams.noted.into_values());
+    let in_teams_ns = ns_of(teams.stays);
+    let record = record_of(teams.waits, teams.threads, in_teams_ns, teams.made);
     let path = teams.folder.join(format!("{process}-teams.json"));
     let text = serde_json::to_vec(&record).map_err(Into::into);
     if let Err(error) = text.and_then(|text| std::fs::write(&path, text)) {
@@ -200,7 +206,7 @@ impl Waits {
                     column: site.column(),
                     rank: at.rank,
                 },
-                CallSite::Code(address) => self.code(address, at.rank),
+                CallSite::Code(address) => self.code(address, Some(at.rank)),
             };
             let kind = match at.kind {
                 CallKind::Operation(operation) => Kind::Operation(operation),
@@ -220,7 +226,7 @@ impl Waits {
     }
 
     /// A place in the program's code. `rank` is that of a team, which counts unless the process has one.
-    fn code(&mut self, address: NonZeroUsize, rank: usize) -> Place {
+    fn code(&mut self, address: NonZeroUsize, rank: Option<usize>) -> Place {
         let objects = &mut self.objects;
         let object = self.found.entry(address).or_insert_with(|| {
             let object = Object::of(without_provenance(address.get()))?;
@@ -233,7 +239,7 @@ impl Waits {
         Place::Code {
             object: *object,
             address: address.get() as u64,
-            rank: Some(RANK.get().copied().unwrap_or(rank)),
+            rank: RANK.get().copied().or(rank),
         }
     }
 }

@@ -122,7 +122,7 @@ impl Recording {
             let log = locked(log);
             let joined = log.joined?;
             Some(Stay {
-                thread: log.thread(),
+                thread: log.thread,
                 joined,
                 left: log.dropped.unwrap_or(now).max(joined),
             })

@@ -135,7 +135,7 @@ pub(super) struct CallLog {
     waiting: Vec<(Call, u64)>,
     sums: BTreeMap<(CallSite, CallKind), CallSums>,
     /// The thread that has called first, which need not be the one that has joined the rank.
-    thread: Option<ThreadId>,
+    pub(super) thread: Option<ThreadId>,
     /// When the rank was joined, and when its member was dropped, or came to the end of a run that no other has followed.
     pub(super) joined: Option<u64>,
     pub(super) dropped: Option<u64>,
@@ -152,11 +152,6 @@ impl CallLog {
             joined: None,
             dropped: None,
         }
-    }
-
-    /// The thread that has called first; `None` if there was no call.
-    pub(super) fn thread(&self) -> Option<ThreadId> {
-        self.thread
     }
 
     /// Notes that the calling thread calls.

@@ -1,7 +1,6 @@
 //! Shows how long a program's threads and ranks waited, and where: for others, and for the operation itself.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -29,10 +28,13 @@ struct Report {
 }
 
 /// The waits of a process, the longest first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 struct Process {
     program: String,
     process: u32,
+    /// How many processes these are.
+    #[serde(skip)]
+    count: usize,
     seconds: f64,
     threads: usize,
     in_regions_ns: u64,
@@ -43,7 +45,7 @@ struct Process {
 }
 
 /// The waits at one place.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 struct Row {
     place: Location,
     kind: Kind,
@@ -55,7 +57,7 @@ struct Row {
 }
 
 /// A rank's part of the waits at a place.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 struct OfRank {
     rank: usize,
     #[serde(flatten)]
@@ -67,35 +69,52 @@ pub(super) fn folder() -> Result<TempDir> {
     tempfile::tempdir().context("cannot make a folder for what is measured")
 }
 
-/// Prints to standard error the waits that the program's processes have recorded in `folder`.
+/// Prints to standard error the waits that the program's processes have recorded in `folder`: as text, those of one program
+/// together, unless it shall be verbose.
 pub(super) fn explain(global: &Global, folder: &Path) -> Result<()> {
-    let report = Report {
-        schema: SCHEMA,
-        processes: read(folder)?,
-    };
+    let all = global.verbose > 0;
+    let report = Report::of(read(folder)?, !global.json && !all);
     let text = match global.json {
         true => serde_json::to_string(&report)? + "\n",
-        false => report.text(global.verbose > 0),
+        false => report.text(all),
     };
     anstream::eprint!("{text}");
     Ok(())
 }
 
-fn read(folder: &Path) -> Result<Vec<Process>> {
+fn read(folder: &Path) -> Result<Vec<Record>> {
     let quoted = || format!("cannot read {}", folder.display());
-    let mut places = Locations::default();
-    let mut records: BTreeMap<u32, Vec<Record>> = BTreeMap::new();
-    for entry in fs::read_dir(folder).with_context(quoted)? {
+    let read = |entry: std::io::Result<fs::DirEntry>| {
         let text = fs::read(entry.with_context(quoted)?.path()).with_context(quoted)?;
-        let record = serde_json::from_slice::<Record>(&text).with_context(quoted)?;
-        records.entry(record.process).or_default().push(record);
+        serde_json::from_slice(&text).with_context(quoted)
+    };
+    let entries = fs::read_dir(folder).with_context(quoted)?;
+    entries.map(read).collect()
+}
+
+impl Report {
+    /// The waits by process, or those of a program's processes `together`.
+    fn of(records: Vec<Record>, together: bool) -> Self {
+        let mut places = Locations::default();
+        let mut groups: BTreeMap<(String, u32), Vec<Record>> = BTreeMap::new();
+        for record in records {
+            let group = match together {
+                true => (record.program.clone(), 0),
+                false => (String::new(), record.process),
+            };
+            groups.entry(group).or_default().push(record);
+        }
+        let process = |records: &Vec<Record>| Process::of(records, &mut places);
+        Self {
+            schema: SCHEMA,
+            processes: groups.values().map(process).collect(),
+        }
     }
-    let process = |records: &Vec<Record>| Process::of(records, &mut places);
-    Ok(records.values().map(process).collect())
 }
 
 impl Process {
-    /// The process that wrote these records, at least one: of its OpenMP threads, and of its teams.
+    /// The process that wrote these records, at least one: of its OpenMP threads, and of its teams; or all processes of a
+    /// program as if they were one.
     fn of(records: &[Record], places: &mut Locations) -> Self {
         // Places with the same name are added up.
         let mut rows: BTreeMap<(Location, Kind), (Sums, BTreeMap<usize, Sums>)> = BTreeMap::new();
@@ -123,41 +142,13 @@ impl Process {
         Self {
             program: records[0].program.clone(),
             process: records[0].process,
+            count: BTreeSet::from_iter(records.iter().map(|record| record.process)).len(),
             seconds: seconds.fold(0.0, f64::max),
             threads: threads.max().unwrap_or(0),
             in_regions_ns: records.iter().map(|record| record.in_regions_ns).sum(),
             unsplit_ns: waits.iter().map(|row| row.sums.unsplit_ns).sum(),
             imbalance_ns: waits.iter().map(|row| row.sums.imbalance_ns).sum(),
             mechanism_ns: waits.iter().map(|row| row.sums.mechanism_ns).sum(),
-            waits,
-        }
-    }
-
-    /// All processes of one program, at least one, as if they were one. Each rank is in one of them.
-    fn together(processes: &[&Self]) -> Self {
-        let mut rows: BTreeMap<(&Location, Kind), Row> = BTreeMap::new();
-        for row in processes.iter().flat_map(|process| &process.waits) {
-            match rows.entry((&row.place, row.kind)) {
-                Entry::Vacant(first) => _ = first.insert(row.clone()),
-                Entry::Occupied(mut known) => {
-                    known.get_mut().sums += row.sums;
-                    known.get_mut().ranks.extend_from_slice(&row.ranks);
-                }
-            }
-        }
-        let mut waits: Vec<Row> = rows.into_values().collect();
-        waits.sort_by_key(|row| std::cmp::Reverse(row.sums.time_ns()));
-        let sum = |ns: fn(&Self) -> u64| processes.iter().map(|process| ns(process)).sum();
-        let first = processes[0];
-        Self {
-            program: first.program.clone(),
-            process: first.process,
-            seconds: processes.iter().map(|one| one.seconds).fold(0.0, f64::max),
-            threads: processes.iter().map(|one| one.threads).max().unwrap_or(0),
-            in_regions_ns: sum(|one| one.in_regions_ns),
-            imbalance_ns: sum(|one| one.imbalance_ns),
-            mechanism_ns: sum(|one| one.mechanism_ns),
-            unsplit_ns: sum(|one| one.unsplit_ns),
             waits,
         }
     }
@@ -189,29 +180,20 @@ impl Report {
                     team of Corecast's, or was killed before it could say\n"
                 .to_owned();
         }
-        let mut programs: Vec<Vec<&Process>> = Vec::new();
+        let shown = if all { usize::MAX } else { SHOWN };
         for process in &self.processes {
-            let same = |group: &&mut Vec<&Process>| !all && group[0].program == process.program;
-            match programs.iter_mut().find(same) {
-                Some(group) => group.push(process),
-                None => programs.push(vec![process]),
-            }
-        }
-        let mut names_least = false;
-        for processes in &programs {
-            let process = &Process::together(processes);
             let waited = process.imbalance_ns + process.mechanism_ns + process.unsplit_ns;
             let _ = writeln!(
                 text,
                 "corecast: {}{} ran for {}; {}, together {} in {}, of which\n\
                  waiting {} ({}): for others {} ({}), for {}s {} ({}){}\n",
-                match processes.len() {
+                match process.count {
                     1 => String::new(),
                     count => format!("{count} processes of "),
                 },
                 process.program,
                 time(process.seconds * 1e9),
-                match (process.threads, processes.len()) {
+                match (process.threads, process.count) {
                     (1, 1) => "one thread".to_owned(),
                     (1, _) => "one thread each".to_owned(),
                     (threads, _) => format!("up to {threads} threads"),
@@ -234,13 +216,7 @@ impl Report {
                     ),
                 },
             );
-            let shown = if all { usize::MAX } else { SHOWN };
             let _ = writeln!(text, "{}", process.table(shown));
-            names_least |= process
-                .waits
-                .iter()
-                .take(shown)
-                .any(|row| row.least().is_some());
             if let Some(rest) = process.waits.get(shown..).filter(|rest| !rest.is_empty()) {
                 let sum: u64 = rest.iter().map(|row| row.sums.time_ns()).sum();
                 let _ = writeln!(
@@ -261,7 +237,11 @@ impl Report {
                  operation: from then until the call returns\n"
             }
         };
-        if names_least {
+        if self
+            .processes
+            .iter()
+            .any(|process| process.names_least(shown))
+        {
             text += "waits least: the rank that waits for others less than half as long as ranks do on average, so that often \
                      others wait for it\n";
         }
@@ -293,6 +273,12 @@ impl Process {
             true => "operation",
             false => "barrier",
         }
+    }
+
+    /// Whether one of the first `shown` places has a rank that waits least.
+    fn names_least(&self, shown: usize) -> bool {
+        let mut rows = self.waits.iter().take(shown);
+        rows.any(|row| row.least().is_some())
     }
 
     fn table(&self, shown: usize) -> Table {
@@ -347,11 +333,7 @@ impl Process {
             column.set_constraint(ColumnConstraint::Hidden);
         }
         if let Some(column) = table.column_mut(9)
-            && !self
-                .waits
-                .iter()
-                .take(shown)
-                .any(|row| row.least().is_some())
+            && !self.names_least(shown)
         {
             column.set_constraint(ColumnConstraint::Hidden);
         }
@@ -362,10 +344,10 @@ impl Process {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast::record::{Object, Place, Wait};
+    use corecast::record::{Place, Wait};
 
-    /// A process of one rank that has waited for others for so long.
-    fn process(rank: usize, imbalance_ns: u64) -> Process {
+    /// The record of a process of one rank that has waited for others for so long.
+    fn record(rank: usize, imbalance_ns: u64) -> Record {
         let call = |line, imbalance_ns| Wait {
             place: Place::Call {
                 file: "src/solve.rs".into(),
@@ -376,26 +358,25 @@ mod tests {
             kind: Kind::BARRIER,
             sums: Sums::of(true, imbalance_ns, 10),
         };
-        let record = Record {
+        Record {
             schema: corecast::record::SCHEMA,
             program: "/bin/solve".into(),
             process: 100 + rank as u32,
             seconds: 1.0,
             threads: 1,
             in_regions_ns: 10_000,
-            objects: Vec::<Object>::new(),
+            objects: Vec::new(),
             waits: vec![call(7, imbalance_ns), call(9, 30)],
-        };
-        Process::of(&[record], &mut Locations::default())
+        }
     }
 
     #[test]
     fn processes_of_a_program_are_one_table_that_names_who_waits_least() {
-        let report = Report {
-            schema: SCHEMA,
-            processes: vec![process(0, 900), process(1, 700), process(2, 20)],
+        let records = vec![record(0, 900), record(1, 700), record(2, 20)];
+        let together = Report::of(records.clone(), true);
+        let [all] = &together.processes[..] else {
+            panic!("{together:?}");
         };
-        let all = Process::together(&report.processes.iter().collect::<Vec<_>>());
         let places: Vec<_> = all
             .waits
             .iter()
@@ -403,11 +384,11 @@ mod tests {
             .collect();
         assert_eq!(places, [(3, 1620, Some(2)), (3, 90, None)]);
         assert_eq!((all.in_regions_ns, all.imbalance_ns), (30_000, 1710));
-        let text = report.text(false);
+        let text = together.text(false);
         assert!(text.contains("3 processes of /bin/solve"), "{text}");
         assert_eq!(text.matches("solve.rs:7:5").count(), 1, "{text}");
         assert_eq!(text.matches("rank 2").count(), 1, "{text}");
-        let each = report.text(true);
+        let each = Report::of(records, false).text(true);
         assert_eq!(each.matches("solve.rs:7:5").count(), 3, "{each}");
         assert!(!each.contains("waits least"), "{each}");
     }
