@@ -5,6 +5,10 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 
 /// An [`Operator`] without its type of elements. All slices hold whole elements, aligned for them.
+///
+/// The shortest data are combined by code that is compiled for their operator, within a call's own; all else by code that
+/// is compiled once, to which the operator is a `&dyn Combine`: a call for each message or piece is nothing beside it, and a
+/// program with many operators would be built for as long as it has algorithms for each.
 pub trait Combine {
     /// Bytes of an element, at least 1.
     fn element_size(&self) -> usize;

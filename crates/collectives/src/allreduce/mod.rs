@@ -54,7 +54,7 @@ pub fn start<F: Fabric>(
 }
 
 /// Combines all ranks' `data` into each of them by one algorithm, which [serves](crate::registry::Entry::serves)
-/// the team, in segments of its size.
+/// the team, in segments of its size. All operators share its code, see [`Combine`].
 ///
 /// # Errors
 ///
@@ -64,9 +64,10 @@ pub fn run<F: Fabric>(
     selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     data: &mut [u8],
-    combine: &impl Combine,
+    combine: &dyn Combine,
 ) -> Result<(), F::Error> {
     record::ran(selection);
+    let combine = &combine;
     let algorithm = selection.algorithm;
     match algorithm {
         Algorithm::Messages => {
@@ -101,10 +102,23 @@ fn run_message<F: Fabric>(
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
+    if context.fabric.size() != 2 {
+        return run_message_of_many(context, data, combine);
+    }
+    let (fabric, _, _, incoming) = context.for_messages(data.len());
+    exchange(fabric, data, incoming, combine)
+}
+
+/// Combines data that fit one message, of more than two ranks.
+#[inline(never)]
+fn run_message_of_many<F: Fabric>(
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    combine: &dyn Combine,
+) -> Result<(), F::Error> {
+    let combine = &combine;
     let (fabric, schedule, _, incoming) = context.for_messages(data.len());
-    if fabric.size() == 2 {
-        exchange(fabric, data, incoming, combine)
-    } else if schedule.keeps_order(combine) {
+    if schedule.keeps_order(combine) {
         let root = schedule.broadcast.root();
         reduce::ordered(fabric, &schedule.ordered, root, data, incoming, combine)?;
         broadcast::tree(fabric, &schedule.broadcast, root, data)

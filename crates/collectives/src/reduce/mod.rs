@@ -54,8 +54,9 @@ pub fn contribute<F: Fabric>(
     context: &mut OpContext<F>,
     root: usize,
     data: &[u8],
-    combine: &impl Combine,
+    combine: &dyn Combine,
 ) -> Result<(), F::Error> {
+    let combine = &combine;
     debug_assert_ne!(
         context.fabric.rank(),
         root,
@@ -92,7 +93,8 @@ fn asked<F: Fabric>(
 }
 
 /// Combines all ranks' `data` into that of `root` by one algorithm, which
-/// [serves](crate::registry::Entry::serves) the team, in segments of its size.
+/// [serves](crate::registry::Entry::serves) the team, in segments of its size. All operators share its code, see
+/// [`Combine`].
 ///
 /// # Errors
 ///
@@ -103,9 +105,10 @@ pub fn run<F: Fabric>(
     context: &mut OpContext<F>,
     root: usize,
     data: &mut [u8],
-    combine: &impl Combine,
+    combine: &dyn Combine,
 ) -> Result<(), F::Error> {
     record::ran(selection);
+    let combine = &combine;
     let algorithm = selection.algorithm;
     let (len, element_size) = (data.len(), combine.element_size());
     if is_in_messages(context, algorithm, len) {
@@ -172,7 +175,7 @@ fn up<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     if schedule.keeps_order(combine) {
-        ordered(fabric, &schedule.ordered, root, sum, incoming, combine)
+        up_in_order(fabric, &schedule.ordered, root, sum, incoming, combine)
     } else {
         tree(
             fabric,
@@ -183,6 +186,19 @@ fn up<F: Fabric>(
             combine,
         )
     }
+}
+
+/// [`ordered`], whose code all operators share.
+#[inline(never)]
+fn up_in_order<F: Fabric>(
+    fabric: &mut F,
+    route: &Route,
+    root: usize,
+    sum: &mut [u8],
+    incoming: &mut [u8],
+    combine: &dyn Combine,
+) -> Result<(), F::Error> {
+    ordered(fabric, route, root, sum, incoming, &combine)
 }
 
 /// Takes part as a rank that is not the root, with data that fit one message.

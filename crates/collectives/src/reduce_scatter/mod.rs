@@ -42,7 +42,8 @@ pub fn start<F: Fabric>(
     })
 }
 
-/// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+/// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team. All operators
+/// share the code of all algorithms but one, see [`Combine`].
 ///
 /// # Errors
 ///
@@ -57,11 +58,25 @@ pub fn run<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     record::ran(algorithm.into());
+    if algorithm == Algorithm::Owners && !context.schedule.keeps_order(combine) {
+        return run_owners(context, send, block, recv, combine);
+    }
+    run_shared(algorithm, context, send, block, recv, combine)
+}
+
+/// What is not [`owners`], the one algorithm for the shortest blocks.
+#[inline(never)]
+fn run_shared<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    send: &[u8],
+    block: impl Fn(usize) -> Range<usize> + Copy,
+    recv: &mut [u8],
+    combine: &dyn Combine,
+) -> Result<(), F::Error> {
+    let combine = &combine;
     match algorithm {
-        Algorithm::Owners if context.schedule.keeps_order(combine) => {
-            run_ordered(context, send, block, recv, combine)
-        }
-        Algorithm::Owners => run_owners(context, send, block, recv, combine),
+        Algorithm::Owners => run_ordered(context, send, block, recv, combine),
         Algorithm::Ring => run_ring(context, send, block, recv, combine),
         Algorithm::Halving => run_halving(context, send, block, recv, combine),
         Algorithm::Trees => run_trees(context, send, block, recv, combine),

@@ -45,20 +45,21 @@ pub fn start<F: Fabric>(
 }
 
 /// Does what [`start`] does by one algorithm, which [serves](crate::registry::Entry::serves) the team, in segments of
-/// its size.
+/// its size. All operators share its code, see [`Combine`].
 ///
 /// # Errors
 ///
 /// Returns the first error of the fabric.
-#[inline]
+#[inline(never)]
 pub fn run<F: Fabric>(
     selection: Selection<Algorithm>,
     context: &mut OpContext<F>,
     data: &mut [u8],
     upto: Upto,
-    combine: &impl Combine,
+    combine: &dyn Combine,
 ) -> Result<(), F::Error> {
     record::ran(selection);
+    let combine = &combine;
     let (len, element_size) = (data.len(), combine.element_size());
     let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
     let bytes = selection.size_or_built_in(context.fabric.size());

@@ -10,7 +10,7 @@ use crate::recording::CallKind;
 use crate::team_state::TeamState;
 use bytemuck::Pod;
 use corecast_collectives::Collective;
-use corecast_collectives::combine::On;
+use corecast_collectives::combine::{Combine, On};
 use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, barrier, broadcast, reduce};
 use corecast_wire::arch::cycles;
@@ -494,8 +494,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             Some(size_of_val(data)),
             Location::caller(),
             move |context| {
-                let combine = On::<T, _>::new(operator);
-                reduce::start(context, root, bytemuck::cast_slice_mut(data), &combine)
+                let (data, combine) = (bytemuck::cast_slice_mut(data), On::<T, _>::new(operator));
+                reduce_in_flight(context, root, data, &combine)
             },
         )
     }
@@ -518,11 +518,32 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             Some(size_of_val(data)),
             Location::caller(),
             move |context| {
-                let combine = On::<T, _>::new(operator);
-                allreduce::start(context, bytemuck::cast_slice_mut(data), &combine)
+                let (data, combine) = (bytemuck::cast_slice_mut(data), On::<T, _>::new(operator));
+                allreduce_in_flight(context, data, &combine)
             },
         )
     }
+}
+
+/// What all operators share of a reduction in flight.
+#[inline(never)]
+fn reduce_in_flight(
+    context: &mut OpContext,
+    root: usize,
+    data: &mut [u8],
+    combine: &dyn Combine,
+) -> Result<(), Failure> {
+    reduce::start(context, root, data, &combine)
+}
+
+/// What all operators share of an allreduction in flight.
+#[inline(never)]
+fn allreduce_in_flight(
+    context: &mut OpContext,
+    data: &mut [u8],
+    combine: &dyn Combine,
+) -> Result<(), Failure> {
+    allreduce::start(context, data, &combine)
 }
 
 impl Request<'_, '_, '_> {
