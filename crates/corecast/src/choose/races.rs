@@ -1,6 +1,7 @@
 //! The races of a machine, or why there are none.
 
 use std::fmt;
+use std::sync::Arc;
 
 use corecast_machine::Discovery;
 use corecast_model::profile::Circumstances;
@@ -14,7 +15,7 @@ use crate::store::{Store, Stored};
 /// The stored races of a machine, or why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Races {
-    profile: Option<Profile>,
+    profile: Option<Arc<Profile>>,
     source: String,
 }
 
@@ -28,21 +29,21 @@ impl Races {
     }
 
     /// The races of a profile; `source` says in a few words where it comes from.
-    pub fn of(profile: Profile, source: impl fmt::Display) -> Self {
+    pub fn of(profile: impl Into<Arc<Profile>>, source: impl fmt::Display) -> Self {
         Self {
             source: source.to_string(),
-            profile: Some(profile),
+            profile: Some(profile.into()),
         }
     }
 
     /// The races that `store` has of this machine. A process that may use only a part of it also
     /// gets those races of the whole machine that ran on that part.
     pub fn here(store: &Store, here: &Discovery) -> Self {
-        let mut stored = store.profile(&here.machine);
+        let mut stored = store.shared_profile(&here.machine);
         if stored == Stored::Absent
             && let Some(whole) = costs::whole_machine(here)
         {
-            stored = store.profile(&whole);
+            stored = store.shared_profile(&whole);
         }
         match stored {
             Stored::Found(path, profile) => {

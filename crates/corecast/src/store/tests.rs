@@ -83,3 +83,30 @@ fn nowhere_is_an_error_with_a_way_out() {
     assert!(error.contains("set XDG_CACHE_HOME"), "{error}");
     assert_eq!(store.measured(machine().machine()), Stored::Absent);
 }
+
+#[test]
+fn a_profile_is_read_once_and_again_when_its_file_has_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let here = machine().machine().clone();
+    let save = |created: &str| {
+        let profile = Profile::new(machine_key(&here), created.into());
+        store.save_profile(&here, &profile).unwrap();
+    };
+    let shared = || match store.shared_profile(&here) {
+        Stored::Found(_, profile) => profile,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(store.shared_profile(&here), Stored::Absent);
+    save("2026-11-21");
+    let first = shared();
+    assert_eq!(first.created, "2026-11-21");
+    // As long, and perhaps at the same time.
+    save("2026-11-22");
+    assert_eq!(shared().created, "2026-11-22");
+    let path = store.profile_path(&here).unwrap();
+    std::fs::write(&path, "{").unwrap();
+    assert!(matches!(store.shared_profile(&here), Stored::Unusable(_)));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(store.shared_profile(&here), Stored::Absent);
+}

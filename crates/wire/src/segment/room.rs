@@ -8,6 +8,8 @@
 
 use super::SegmentError;
 use std::fs;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// The bytes that a limit leaves.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,19 +18,76 @@ struct LimitLeft {
     limit: String,
 }
 
+/// Memory that may be taken without another look at the limits, which reads some ten files: processes of a team take theirs in
+/// many small parts.
+#[derive(Debug)]
+struct Allowance {
+    bytes: u64,
+    until: Option<Instant>,
+}
+
+impl Allowance {
+    /// So small a share of what a look has found that others matter more.
+    const SHARE: u64 = 1 << 6;
+    const MOST: u64 = 16 << 20;
+    const LIFE: Duration = Duration::from_secs(1);
+
+    const NONE: Self = Self {
+        bytes: 0,
+        until: None,
+    };
+
+    /// After a look that found `left` bytes beyond those that are taken, at the time `now`.
+    fn after(left: u64, now: Instant) -> Self {
+        Self {
+            bytes: (left / Self::SHARE).min(Self::MOST),
+            until: Some(now + Self::LIFE),
+        }
+    }
+
+    /// Takes `bytes`, if they are within it at the time `now`.
+    fn take(&mut self, bytes: u64, now: Instant) -> bool {
+        let lasts = self.until.is_some_and(|until| now < until);
+        let taken = lasts && bytes <= self.bytes;
+        if taken {
+            self.bytes -= bytes;
+        }
+        taken
+    }
+}
+
+static ALLOWANCE: Mutex<Allowance> = Mutex::new(Allowance::NONE);
+
 /// Returns an error unless `bytes` more fit below every limit.
 pub(super) fn check(bytes: usize, shared: bool) -> Result<(), SegmentError> {
-    let mut found = vec![machine(""), file_size().filter(|_| shared)];
+    let (bytes, now) = (bytes as u64, Instant::now());
+    let of_files = file_size().filter(|_| shared);
+    let fits = |left: &LimitLeft| left.bytes >= bytes;
+    // Not waited for: in a forked child nobody may be left to give it back.
+    let mut allowance = ALLOWANCE.try_lock().ok();
+    if of_files.as_ref().is_none_or(fits)
+        && let Some(allowance) = &mut allowance
+        && allowance.take(bytes, now)
+    {
+        return Ok(());
+    }
+    let mut found = vec![machine(""), of_files];
     found.extend(groups("").into_iter().map(Some));
     let least = found.into_iter().flatten().min_by_key(|left| left.bytes);
-    match least {
-        Some(left) if left.bytes < bytes as u64 => Err(SegmentError::Room {
-            bytes,
+    if let Some(left) = &least
+        && !fits(left)
+    {
+        return Err(SegmentError::Room {
+            bytes: bytes as usize,
             left: left.bytes,
-            limit: left.limit,
-        }),
-        _ => Ok(()),
+            limit: left.limit.clone(),
+        });
     }
+    if let Some(allowance) = &mut allowance {
+        let left = least.map_or(u64::MAX, |least| least.bytes - bytes);
+        **allowance = Allowance::after(left, now);
+    }
+    Ok(())
 }
 
 /// The memory that the machine has available. `root` is a prefix of all paths, for tests.
@@ -242,6 +301,20 @@ mod tests {
         assert_eq!(groups(tree.root()), []);
         assert_eq!(machine(tree.root()), None);
         assert_eq!(machine("/nowhere"), None);
+    }
+
+    #[test]
+    fn little_may_be_taken_for_a_while_without_another_look() {
+        let now = Instant::now();
+        let mut of_little = Allowance::after(6400, now);
+        assert!(of_little.take(60, now) && !of_little.take(41, now) && of_little.take(40, now));
+        assert!(!of_little.take(1, now) && of_little.take(0, now));
+        let mut of_much = Allowance::after(u64::MAX, now);
+        assert!(!of_much.take(Allowance::MOST + 1, now));
+        assert!(!of_much.take(1, now + Allowance::LIFE));
+        assert!(of_much.take(Allowance::MOST, now + Allowance::LIFE / 2));
+        let mut none = Allowance::NONE;
+        assert!(!none.take(0, now));
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl Segment {
     ///
     /// # Cost
     ///
-    /// Some ten file reads, and the clearing of the pages.
+    /// The clearing of the pages, and some ten file reads, but not for each of many small parts.
     pub fn commit(&self, offset: usize, bytes: usize) -> Result<(), SegmentError> {
         let first = self.spare_pages(offset, bytes)?;
         room::check(bytes, true)?;
