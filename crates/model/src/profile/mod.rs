@@ -171,10 +171,10 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The profile as JSON, indented.
+    /// The profile as JSON in one line, since each program whose teams are tuned reads all of it.
     #[must_use]
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("plain data with text keys")
+        serde_json::to_string(self).expect("plain data with text keys") + "\n"
     }
 }
 
@@ -282,8 +282,8 @@ mod tests {
     fn bad_profiles_are_refused() {
         let text = profile().to_json();
         for (from, to, part) in [
-            ("\"schema\": 1", "\"schema\": 9", "schema 9"),
-            ("\"winner\": \"smelt\"", "\"winner\": \"x\"", "\"x\""),
+            ("\"schema\":1", "\"schema\":9", "schema 9"),
+            ("\"winner\":\"smelt\"", "\"winner\":\"x\"", "\"x\""),
             ("\"entries\"", "\"entry\"", "missing field"),
         ] {
             assert!(text.contains(from));

@@ -54,7 +54,7 @@ fn waits_in_the_cpu_are_written_only_where_there_are_some() {
     assert_eq!(Profile::from_json(&text), Ok(profile.clone()));
     profile.tunings[0].waits.as_mut().unwrap().hardware_ns = 2400;
     let text = profile.to_json();
-    assert!(text.contains("\"hardware_ns\": 2400"), "{text}");
+    assert!(text.contains("\"hardware_ns\":2400"), "{text}");
     assert_eq!(Profile::from_json(&text), Ok(profile));
 }
 
@@ -106,24 +106,24 @@ fn a_team_has_one_tuning() {
 #[test]
 fn bad_tunings_are_refused() {
     let text = profile().to_json();
-    let end = "\"up_to_bytes\": 4096";
+    let end = "\"up_to_bytes\":4096";
     for (from, to, part) in [
-        ("\"threads\": [", "\"thread\": [", "missing field `threads`"),
+        ("\"threads\":[", "\"thread\":[", "missing field `threads`"),
         (
-            "\"mode\": \"threads\"",
-            "\"mode\": \"fibres\"",
+            "\"mode\":\"threads\"",
+            "\"mode\":\"fibres\"",
             "unknown variant `fibres`",
         ),
         ("\"strict\"", "\"tight\"", "unknown variant `tight`"),
         (
             end,
-            "\"up_to_bytes\": null",
+            "\"up_to_bytes\":null",
             "\"allreduce\": range 0 has no end",
         ),
-        (end, "\"up_to_bytes\": -1", "not a profile"),
+        (end, "\"up_to_bytes\":-1", "not a profile"),
         (
-            "\"up_to_bytes\": null",
-            "\"up_to_bytes\": 9",
+            "\"up_to_bytes\":null",
+            "\"up_to_bytes\":9",
             "the last range ends at 9 bytes",
         ),
         (
