@@ -116,15 +116,14 @@ fn run_message_of_many<F: Fabric>(
     data: &mut [u8],
     combine: &dyn Combine,
 ) -> Result<(), F::Error> {
-    let combine = &combine;
     let (fabric, schedule, _, incoming) = context.for_messages(data.len());
-    if schedule.keeps_order(combine) {
+    if schedule.keeps_order(&combine) {
         let root = schedule.broadcast.root();
         reduce::ordered(fabric, &schedule.ordered, root, data, incoming, combine)?;
         broadcast::tree(fabric, &schedule.broadcast, root, data)
     } else {
         let (fan_in, fan_out) = (&schedule.reduce, &schedule.broadcast);
-        tree(fabric, fan_in, fan_out, data, incoming, combine)
+        tree(fabric, fan_in, fan_out, data, incoming, &combine)
     }
 }
 

@@ -175,7 +175,7 @@ fn up<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     if schedule.keeps_order(combine) {
-        up_in_order(fabric, &schedule.ordered, root, sum, incoming, combine)
+        ordered(fabric, &schedule.ordered, root, sum, incoming, combine)
     } else {
         tree(
             fabric,
@@ -186,19 +186,6 @@ fn up<F: Fabric>(
             combine,
         )
     }
-}
-
-/// [`ordered`], whose code all operators share.
-#[inline(never)]
-fn up_in_order<F: Fabric>(
-    fabric: &mut F,
-    route: &Route,
-    root: usize,
-    sum: &mut [u8],
-    incoming: &mut [u8],
-    combine: &dyn Combine,
-) -> Result<(), F::Error> {
-    ordered(fabric, route, root, sum, incoming, &combine)
 }
 
 /// Takes part as a rank that is not the root, with data that fit one message.

@@ -37,17 +37,18 @@ pub fn ordered_tree(n: usize) -> Tree {
 ///
 /// # Cost
 ///
-/// n − 1 messages in ⌈log2 n⌉ steps, and one more message and step if `root` is not 0.
-#[inline(always)]
+/// n − 1 messages in ⌈log2 n⌉ steps, and one more message and step if `root` is not 0. All operators share its code, see
+/// [`Combine`].
+#[inline(never)]
 pub fn ordered<F: Fabric>(
     fabric: &mut F,
     route: &Route,
     root: usize,
     sum: &mut [u8],
     incoming: &mut [u8],
-    combine: &impl Combine,
+    combine: &dyn Combine,
 ) -> Result<(), F::Error> {
-    super::tree(fabric, route, 0, sum, incoming, combine)?;
+    super::tree(fabric, route, 0, sum, incoming, &combine)?;
     match fabric.rank() {
         rank if rank == root && root != 0 => fabric.receive(0, sum),
         0 if root != 0 => fabric.send(root, sum),
