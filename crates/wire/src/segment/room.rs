@@ -23,8 +23,10 @@ struct LimitLeft {
 #[derive(Debug)]
 struct Allowance {
     bytes: u64,
-    until: Option<Instant>,
+    until: Instant,
 }
+
+static ALLOWANCE: Mutex<Option<Allowance>> = Mutex::new(None);
 
 impl Allowance {
     /// So small a share of what a look has found that others matter more.
@@ -32,23 +34,17 @@ impl Allowance {
     const MOST: u64 = 16 << 20;
     const LIFE: Duration = Duration::from_secs(1);
 
-    const NONE: Self = Self {
-        bytes: 0,
-        until: None,
-    };
-
     /// After a look that found `left` bytes beyond those that are taken, at the time `now`.
     fn after(left: u64, now: Instant) -> Self {
         Self {
             bytes: (left / Self::SHARE).min(Self::MOST),
-            until: Some(now + Self::LIFE),
+            until: now + Self::LIFE,
         }
     }
 
     /// Takes `bytes`, if they are within it at the time `now`.
     fn take(&mut self, bytes: u64, now: Instant) -> bool {
-        let lasts = self.until.is_some_and(|until| now < until);
-        let taken = lasts && bytes <= self.bytes;
+        let taken = now < self.until && bytes <= self.bytes;
         if taken {
             self.bytes -= bytes;
         }
@@ -56,38 +52,40 @@ impl Allowance {
     }
 }
 
-static ALLOWANCE: Mutex<Allowance> = Mutex::new(Allowance::NONE);
-
 /// Returns an error unless `bytes` more fit below every limit.
 pub(super) fn check(bytes: usize, shared: bool) -> Result<(), SegmentError> {
-    let (bytes, now) = (bytes as u64, Instant::now());
+    let now = Instant::now();
     let of_files = file_size().filter(|_| shared);
-    let fits = |left: &LimitLeft| left.bytes >= bytes;
     // Not waited for: in a forked child nobody may be left to give it back.
     let mut allowance = ALLOWANCE.try_lock().ok();
-    if of_files.as_ref().is_none_or(fits)
-        && let Some(allowance) = &mut allowance
-        && allowance.take(bytes, now)
+    if let Some(Some(allowance)) = allowance.as_deref_mut()
+        && of_files
+            .as_ref()
+            .is_none_or(|left| left.bytes >= bytes as u64)
+        && allowance.take(bytes as u64, now)
     {
         return Ok(());
     }
-    let mut found = vec![machine(""), of_files];
-    found.extend(groups("").into_iter().map(Some));
-    let least = found.into_iter().flatten().min_by_key(|left| left.bytes);
-    if let Some(left) = &least
-        && !fits(left)
-    {
-        return Err(SegmentError::Room {
-            bytes: bytes as usize,
-            left: left.bytes,
-            limit: left.limit.clone(),
-        });
-    }
+    let left = look(bytes, of_files)?;
     if let Some(allowance) = &mut allowance {
-        let left = least.map_or(u64::MAX, |least| least.bytes - bytes);
-        **allowance = Allowance::after(left, now);
+        **allowance = Some(Allowance::after(left, now));
     }
     Ok(())
+}
+
+/// The bytes that all limits leave beyond `bytes`.
+fn look(bytes: usize, of_files: Option<LimitLeft>) -> Result<u64, SegmentError> {
+    let mut found = vec![machine(""), of_files];
+    found.extend(groups("").into_iter().map(Some));
+    let Some(least) = found.into_iter().flatten().min_by_key(|left| left.bytes) else {
+        return Ok(u64::MAX);
+    };
+    let left = least.bytes.checked_sub(bytes as u64);
+    left.ok_or(SegmentError::Room {
+        bytes,
+        left: least.bytes,
+        limit: least.limit,
+    })
 }
 
 /// The memory that the machine has available. `root` is a prefix of all paths, for tests.
@@ -313,8 +311,8 @@ mod tests {
         assert!(!of_much.take(Allowance::MOST + 1, now));
         assert!(!of_much.take(1, now + Allowance::LIFE));
         assert!(of_much.take(Allowance::MOST, now + Allowance::LIFE / 2));
-        let mut none = Allowance::NONE;
-        assert!(!none.take(0, now));
+        let mut none = Allowance::after(0, now);
+        assert!(!none.take(1, now) && !none.take(0, now + Allowance::LIFE));
     }
 
     #[test]
