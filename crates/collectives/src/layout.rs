@@ -60,7 +60,7 @@ impl Layout {
         let n = plans.len();
         let mut groups = Groups::new(n);
         let packages = plans.packages().or(nodes);
-        let barrier_algorithm = barrier::choose(asked.barrier, plans.barrier());
+        let barrier_algorithm = barrier::choose(asked.barrier, plans);
         let barriers = BarrierSchedule::all(plans, barrier_algorithm, packages, &mut groups);
         let fan_outs = plans
             .broadcast_groups()
@@ -178,6 +178,13 @@ impl RankSchedule {
     #[inline(always)]
     pub(crate) fn keeps_order(&self, combine: &impl Combine) -> bool {
         combine.ordered() || self.deterministic
+    }
+
+    /// Whether two ranks notify each other at the same time in barriers, so that both flags should share a line. All ranks'
+    /// schedules say the same.
+    pub fn meet(&self, [a, b]: [usize; 2]) -> bool {
+        let rounds = self.barrier_algorithm.algorithm == barrier::Algorithm::Butterfly;
+        self.len() == 2 || rounds && (a ^ b).is_power_of_two()
     }
 
     /// Whether two ranks share a NUMA node; `true` where the nodes are unknown.

@@ -1,6 +1,7 @@
 //! The name of an operation, and its fingerprint, which fits into a message's header.
 
 use corecast_collectives::Collective;
+use corecast_wire::VALUE_BYTES_MAX;
 use corecast_wire::op_history::Entry;
 use std::fmt;
 
@@ -123,10 +124,17 @@ impl OpFingerprint {
         self.digest >> (64 - DIGEST_BITS)
     }
 
-    /// The value of a flag at the `count`-th notification of a link: the count above the digest.
+    /// The value of a flag at the `count`-th notification of a link, beside a value of `len` bytes: the count above the digest
+    /// and the length, which change each other's bits.
     #[inline(always)]
-    pub(crate) fn flag(self, count: u64) -> u64 {
-        count << DIGEST_BITS | self.digest()
+    pub(crate) fn flag(self, count: u64, len: usize) -> u64 {
+        count << DIGEST_BITS | self.digest() ^ len as u64
+    }
+
+    /// The length that a flag has which has reached `count`, if it can be one of this operation.
+    pub(crate) fn len_of(self, count: u64, flag: u64) -> Option<usize> {
+        let len = flag ^ self.flag(count, 0);
+        (len <= VALUE_BYTES_MAX as u64).then_some(len as usize)
     }
 
     /// Whether a flag with this value has seen `count` notifications.
@@ -135,11 +143,11 @@ impl OpFingerprint {
         (flag.wrapping_sub(count << DIGEST_BITS) as i64) >= 0
     }
 
-    /// Whether a flag that has reached `count` was raised to it by a member with the same history. It is also
-    /// `true` for a flag beyond `count`, which no longer shows this.
+    /// Whether a flag that has reached `count` was raised to it by a member with the same history, beside a value of `len`
+    /// bytes. It is also `true` for a flag beyond `count`, which no longer shows this.
     #[inline(always)]
-    pub(crate) fn agrees(self, count: u64, flag: u64) -> bool {
-        let difference = flag ^ self.flag(count);
+    pub(crate) fn agrees(self, count: u64, flag: u64, len: usize) -> bool {
+        let difference = flag ^ self.flag(count, len);
         difference == 0 || difference >> DIGEST_BITS != 0
     }
 

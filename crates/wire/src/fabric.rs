@@ -52,6 +52,17 @@ pub trait Fabric {
     /// The fabric's own error, for example when the peer is lost.
     fn wait(&mut self, peer: usize) -> Result<(), Self::Error>;
 
+    /// [`wait`](Fabric::wait) of a rank that notifies `peer` next, by a line that both write: it may take the line to look at
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait`](Fabric::wait).
+    #[inline(always)]
+    fn wait_by_taking(&mut self, peer: usize) -> Result<(), Self::Error> {
+        self.wait(peer)
+    }
+
     /// Sends `payload` to `peer`. May wait until the peer has received earlier messages.
     ///
     /// # Errors
@@ -65,6 +76,18 @@ pub trait Fabric {
     ///
     /// The fabric's own error, for example for a message of another length or of another operation.
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Gives `peer` the block `mine` and takes its block into `theirs`, while it does the same. All of them have one length, which
+    /// fits a message; ranks that do not agree on it learn so as by messages.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Fabric::send) and [`receive`](Fabric::receive).
+    #[inline(always)]
+    fn swap(&mut self, peer: usize, mine: &[u8], theirs: &mut [u8]) -> Result<(), Self::Error> {
+        self.send(peer, mine)?;
+        self.receive(peer, theirs)
+    }
 
     /// Publishes `payload`, of at most [`publish_bytes_max`](Fabric::publish_bytes_max) bytes, on the `line`-th line
     /// that this rank publishes on. Every reader of the line [`read`](Fabric::read)s it. May wait until all of them

@@ -56,7 +56,7 @@ mod words;
 pub use counter_barrier::{ArrivalCounter, CounterBarrier};
 pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
-pub use flag::{Exchange, Flag, Signal};
+pub use flag::{Exchange, Flag, Signal, VALUE_BYTES_MAX};
 pub use hardware_wait::{HardwareWait, Monitored};
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
@@ -71,7 +71,7 @@ pub use words::{WORDS, Words};
 
 /// Version of the protocols and of the layout of shared segments. Processes of different versions form no
 /// team.
-pub const PROTOCOL_VERSION: u32 = 16;
+pub const PROTOCOL_VERSION: u32 = 17;
 
 #[cfg(any(loom, corecast_simulated))]
 pub use sync::mutant;

@@ -443,10 +443,23 @@ impl WaitStrategy {
     /// Looks once, and then through the first phase of a wait: `None` when that is over. Whoever waits on then gives
     /// [`wait_long`](Self::wait_long) a look of its own: the processor would keep one that both shared in memory.
     #[inline(always)]
-    pub fn briefly<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    pub fn briefly<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
+        self.briefly_after(|| (), look)
+    }
+
+    /// [`briefly`](Self::briefly), with `before` right before each look but the first one.
+    #[inline(always)]
+    pub fn briefly_after<T>(
+        &self,
+        mut before: impl FnMut(),
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
         // A `match`, because `or_else` is not always inlined, and a call here costs every message.
         match look() {
-            None => self.spin(look),
+            None => self.spin(|| {
+                before();
+                look()
+            }),
             found => found,
         }
     }

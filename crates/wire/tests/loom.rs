@@ -282,6 +282,33 @@ fn flags_meet_and_publish() {
     });
 }
 
+/// Two ranks give each other three values beside their flags. They poll, since the fence before a look for sleepers would
+/// order what the flags must order.
+#[test]
+fn values_belong_to_their_flags() {
+    let faults = [Mutant::RaiseRelaxed, Mutant::SeeRelaxed, Mutant::OneTurn];
+    check("swap", None, &faults, || {
+        let line: LineRef<Exchange> = Segment::one(None).unwrap();
+        let swap_thrice = |own: Signal, other: Signal, rank: u8| {
+            for turn in 1..=3 {
+                own.give(turn, &[rank, turn as u8]);
+                own.raise(turn);
+                while other.seq() < turn {
+                    thread::yield_now();
+                }
+                let mut value = [0; 2];
+                other.take(turn, &mut value);
+                assert_eq!(value, [1 - rank, turn as u8]);
+            }
+        };
+        let [a, b] = [0, 1].map(|flag| Signal::new(line.clone(), flag));
+        let (own, other) = (b.clone(), a.clone());
+        let there = thread::spawn(move || swap_thrice(own, other, 1));
+        swap_thrice(a, b, 0);
+        there.join().unwrap();
+    });
+}
+
 /// Two publishers for one sleeper: the token tells them apart, and neither wake-up is lost.
 #[test]
 fn two_publishers_one_sleeper() {

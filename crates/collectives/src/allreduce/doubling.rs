@@ -77,8 +77,13 @@ pub fn doubling_in_messages<F: Fabric>(
         let Some((mut peers, source)) = step(rank, n, size) else {
             continue;
         };
-        peers.try_for_each(|peer| fabric.send(peer, sum))?;
-        fabric.receive(source, incoming)?;
+        match n.is_power_of_two() {
+            true => fabric.swap(source, sum, incoming)?,
+            false => {
+                peers.try_for_each(|peer| fabric.send(peer, sum))?;
+                fabric.receive(source, incoming)?;
+            }
+        }
         match source < rank {
             true => combine.combine_left(sum, incoming),
             false => combine.combine(sum, incoming),

@@ -27,8 +27,7 @@ pub fn exchange<F: Fabric>(
 ) -> Result<(), F::Error> {
     debug_assert_eq!(fabric.size(), 2, "an exchange is between two ranks");
     let peer = 1 - fabric.rank();
-    fabric.send(peer, sum)?;
-    fabric.receive(peer, incoming)?;
+    fabric.swap(peer, sum, incoming)?;
     if fabric.rank() == 0 {
         combine.combine(sum, incoming);
     } else {

@@ -82,9 +82,25 @@ pub fn run<F: Fabric>(
     record::ran(algorithm.into());
     let part = equal(len);
     match algorithm {
+        Algorithm::Direct if context.fabric.size() == 2 && len <= context.message_bytes => {
+            swapped(&mut context.fabric, send, recv, len)
+        }
         Algorithm::Direct => run_direct(context, send, part, recv, part, element),
         Algorithm::Bruck => run_bruck(context, send, part, recv, part, len),
     }
+}
+
+/// Two ranks' parts of one length, which fits a message.
+#[inline]
+fn swapped<F: Fabric>(
+    fabric: &mut F,
+    send: &[u8],
+    recv: &mut [u8],
+    len: usize,
+) -> Result<(), F::Error> {
+    let (part, rank) = (equal(len), fabric.rank());
+    recv[part(rank)].copy_from_slice(&send[part(rank)]);
+    fabric.swap(1 - rank, &send[part(1 - rank)], &mut recv[part(1 - rank)])
 }
 
 #[inline]

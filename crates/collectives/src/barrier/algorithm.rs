@@ -1,5 +1,6 @@
 //! The algorithms of barriers, the choice between them, and a rank's part, whatever the algorithm.
 
+use super::butterfly::{butterfly, butterfly_peers};
 use super::counter::counter;
 use super::dissemination::{Steps, dissemination};
 use super::groups::{GroupSchedule, groups};
@@ -46,18 +47,26 @@ algorithms! {
         /// [`counter`](fn@super::counter): one line for all ranks, without a plan.
         Counter = "counter" in "barrier/counter.rs", "the centralised barrier of Mellor-Crummey and Scott 1991; whoever comes last lets all go",
             needs [], phases ["arrivals", "release"], costs "across+n-1", "0";
+        /// [`butterfly`](fn@super::butterfly), between ranks r and r ^ 2^k in round k.
+        Butterfly = "butterfly" in "barrier/butterfly.rs", "Brooks 1986; both ranks of a pair by one line, which they take to look at it",
+            needs [Cube, PowerOfTwo], phases ["rounds"], costs "n*log", "0";
     }
 }
 
-/// Returns the algorithm that was asked for, else that of the plan.
-pub fn choose(asked: Option<Selection<Algorithm>>, plan: &BarrierPlan) -> Selection<Algorithm> {
-    let usual = || match plan {
+/// Returns the algorithm that was asked for if these ranks can run it, else that of the plan.
+pub fn choose(asked: Option<Selection<Algorithm>>, plans: &Plans) -> Selection<Algorithm> {
+    let usual = || match plans.barrier() {
         BarrierPlan::Trees { .. } => Algorithm::Tree,
+        // One of these rounds, which takes fewer transfers.
+        BarrierPlan::Rounds(_) if plans.len() == 2 => Algorithm::Butterfly,
         BarrierPlan::Rounds(_) => Algorithm::Dissemination,
         BarrierPlan::Groups { .. } => Algorithm::Groups,
         BarrierPlan::Counter(_) => Algorithm::Counter,
     };
-    asked.unwrap_or_else(|| usual().into())
+    let runs = |one: &Selection<Algorithm>| {
+        one.algorithm != Algorithm::Butterfly || plans.len().is_power_of_two()
+    };
+    asked.filter(runs).unwrap_or_else(|| usual().into())
 }
 
 /// A rank's part of the barrier.
@@ -74,6 +83,10 @@ pub enum BarrierSchedule {
     Pair(usize),
     /// For [`dissemination`](fn@dissemination).
     Rounds(Steps),
+    /// For [`butterfly`](fn@butterfly) of two ranks: the other one.
+    Meeting(usize),
+    /// For [`butterfly`](fn@butterfly): the other rank of each round.
+    Butterfly(Box<[usize]>),
     /// For [`groups`](fn@groups).
     Groups(GroupSchedule),
     /// For [`m_way`](fn@m_way), whatever the rounds.
@@ -123,6 +136,10 @@ impl BarrierSchedule {
             (Algorithm::MultiM, _) => over_lines(&multi_m_rounds(n), groups),
             (Algorithm::PairWise, _) => over_lines(&pair_wise_rounds(&packages()), groups),
             (Algorithm::PackageRoots, _) => over_lines(&package_root_rounds(&packages()), groups),
+            (Algorithm::Butterfly, _) => {
+                assert!(n.is_power_of_two(), "`choose` has chosen, for {n} ranks");
+                (0..n).map(|rank| met(rank, n)).collect()
+            }
             (Algorithm::Counter, _) if n == 1 => vec![Self::Counter(None)],
             (Algorithm::Counter, _) => {
                 let numbers = groups.counter_barrier((0..n).collect()).into_iter();
@@ -135,7 +152,7 @@ impl BarrierSchedule {
     #[inline(always)]
     pub(super) fn arrive<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
         match *self {
-            Self::Pair(peer) => fabric.notify(peer),
+            Self::Pair(peer) | Self::Meeting(peer) => fabric.notify(peer),
             _ => Ok(()),
         }
     }
@@ -145,6 +162,7 @@ impl BarrierSchedule {
     pub(super) fn complete<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
         match *self {
             Self::Pair(peer) => fabric.wait(peer),
+            Self::Meeting(peer) => fabric.wait_by_taking(peer),
             _ => self.run(fabric),
         }
     }
@@ -156,6 +174,8 @@ impl BarrierSchedule {
             Self::Pair(peer) => fabric.wait(*peer),
             Self::Tree { fan_in, fan_out } => tree(fabric, fan_in, fan_out),
             Self::Rounds(steps) => dissemination(fabric, steps),
+            Self::Meeting(peer) => fabric.wait_by_taking(*peer),
+            Self::Butterfly(peers) => butterfly(fabric, peers),
             Self::Groups(schedule) => groups(fabric, schedule),
             Self::Lines(steps) => m_way(fabric, steps),
             Self::Counter(line) => counter(fabric, *line),
@@ -179,6 +199,14 @@ fn notified(rounds: &Rounds) -> Vec<BarrierSchedule> {
     (0..rounds.len())
         .map(|rank| BarrierSchedule::Rounds(Steps::of(rounds, rank)))
         .collect()
+}
+
+/// A rank's part of a butterfly barrier.
+fn met(rank: usize, n: usize) -> BarrierSchedule {
+    match n {
+        2 => BarrierSchedule::Meeting(1 - rank),
+        _ => BarrierSchedule::Butterfly(butterfly_peers(rank, n).collect()),
+    }
 }
 
 fn in_groups(fan_in: &Grouped, fan_out: &Grouped, groups: &mut Groups) -> Vec<BarrierSchedule> {

@@ -1,6 +1,7 @@
 //! Barriers: no rank leaves before all ranks have come.
 
 mod algorithm;
+mod butterfly;
 mod counter;
 mod dissemination;
 mod groups;
@@ -12,6 +13,7 @@ mod pair_wise;
 mod tree;
 
 pub use algorithm::{Algorithm, BarrierSchedule, choose};
+pub use butterfly::{butterfly, butterfly_peers};
 pub use counter::counter;
 pub use dissemination::{Steps, dissemination};
 pub use groups::{GroupSchedule, grouped, groups};

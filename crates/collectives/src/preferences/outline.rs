@@ -139,7 +139,7 @@ impl<'a> TeamOutline<'a> {
                         (chosen.entry(), chosen.name())
                     })*
                     _ => {
-                        let chosen = barrier::choose(asked.barrier, self.plans.barrier());
+                        let chosen = barrier::choose(asked.barrier, self.plans);
                         (chosen.entry(), chosen.name())
                     }
                 }

@@ -187,6 +187,55 @@ fn a_short_and_a_long_one_are_noticed() {
     }
 }
 
+/// Short data lie beside flags, longer ones in messages: ranks that disagree wait at different places.
+#[test]
+fn lengths_of_swaps_are_noticed() {
+    let operations = [
+        odd_one_out::<1, 2>(),
+        odd_one_out::<1, 3>(),
+        odd_one_out::<2, 4>(),
+        odd_one_out::<4, 1>(),
+        odd_one_out::<100, 2>(),
+        odd_one_out::<3, 10_000>(),
+    ];
+    for (at, operation) in operations.iter().flatten().enumerate() {
+        for n in [2, 4] {
+            let results = run(n, Pattern::Sequential, *operation);
+            let failure = both_sites_named(&results, "swap");
+            assert!(
+                matches!(failure, Failure::Length { .. }),
+                "{n} ranks, operation {at}: {failure:?}"
+            );
+        }
+    }
+}
+
+/// Operations of `USUAL` elements, but of `ODD` ones on rank 1.
+fn odd_one_out<const USUAL: usize, const ODD: usize>()
+-> [fn(&mut Member) -> Result<(), Failure>; 3] {
+    fn len<const USUAL: usize, const ODD: usize>(member: &Member) -> usize {
+        if member.rank() == 1 { ODD } else { USUAL }
+    }
+    [
+        |member| {
+            let mut data = vec![0u64; len::<USUAL, ODD>(member)];
+            member.allreduce(&mut data, |a, b| a + b)?;
+            member.barrier()
+        },
+        |member| {
+            let mine = vec![0u64; len::<USUAL, ODD>(member)];
+            let mut all = vec![0u64; mine.len() * member.size()];
+            member.allgather(&mine, &mut all)?;
+            member.barrier()
+        },
+        |member| {
+            let mine = vec![0u64; len::<USUAL, ODD>(member) * member.size()];
+            member.alltoall(&mine, &mut mine.clone())?;
+            member.barrier()
+        },
+    ]
+}
+
 /// Each rank sends a message and waits for a loan: all are wrong, and none could ever go on.
 #[test]
 fn a_circle_of_ranks_that_are_all_wrong_is_noticed() {

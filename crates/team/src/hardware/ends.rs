@@ -26,6 +26,10 @@ pub(crate) struct Link {
     /// Notifications sent and received so far.
     pub(crate) out_count: u64,
     pub(crate) in_count: u64,
+    /// Swaps so far, whose values take turns.
+    pub(crate) swaps: u64,
+    /// Whether both flags are in one line, which a rank that waits can take, as it will write its own flag there.
+    pub(crate) one_line: bool,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     /// The token of this rank's wait for a loan of the peer; the next higher one is that of its wait for an

@@ -6,7 +6,7 @@ use super::nothing_else::NothingElse;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_transfer::Window;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, VALUE_BYTES_MAX};
 use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -28,35 +28,39 @@ impl Fabric for Hardware {
     #[inline(always)]
     fn notify(&mut self, peer: usize) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        let link = &mut self.links[index];
-        link.out_count += 1;
-        link.out_flag
-            .raise(self.call.fingerprint.flag(link.out_count));
-        link.out_parker
-            .wake_for(link.out_token, self.wait_strategy.fence());
+        self.raise_flag(index, 0);
         Ok(())
     }
 
     #[inline(always)]
     fn wait(&mut self, peer: usize) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        self.links[index].in_count += 1;
-        if self.endpoint.is_staging() {
-            self.stage_until(index, |link| {
-                OpFingerprint::reached(link.in_count, link.in_flag.seq())
-            })?;
+        self.wait_for_flag(index, 0, false)
+    }
+
+    #[inline(always)]
+    fn wait_by_taking(&mut self, peer: usize) -> Result<(), Failure> {
+        let index = self.link_index(peer);
+        self.wait_for_flag(index, 0, true)
+    }
+
+    #[inline(always)]
+    fn swap(&mut self, peer: usize, mine: &[u8], theirs: &mut [u8]) -> Result<(), Failure> {
+        let len = mine.len();
+        debug_assert_eq!(len, theirs.len(), "a swap has one length");
+        if len > VALUE_BYTES_MAX {
+            self.send(peer, mine)?;
+            return self.receive(peer, theirs);
         }
-        let link = &self.links[index];
-        let (fingerprint, count, in_flag) = (self.call.fingerprint, link.in_count, &link.in_flag);
-        let look = || Some(in_flag.seq()).filter(|&flag| OpFingerprint::reached(count, flag));
-        let flag = match self.wait_strategy.briefly(look) {
-            Some(flag) => flag,
-            None => self.wait_long(index)?,
-        };
-        if fingerprint.agrees(count, flag) {
-            return Ok(());
-        }
-        Err(self.call.fail(self.call.watch(peer).mismatch()))
+        let index = self.link_index(peer);
+        let link = &mut self.links[index];
+        link.swaps += 1;
+        let turn = link.swaps;
+        link.out_flag.give(turn, mine);
+        self.raise_flag(index, len);
+        self.wait_for_flag(index, len, true)?;
+        self.links[index].in_flag.take(turn, theirs);
+        Ok(())
     }
 
     #[inline(always)]
@@ -248,6 +252,58 @@ impl Fabric for Hardware {
 }
 
 impl Hardware {
+    /// Raises the flag of a link once more, beside a value of `len` bytes.
+    #[inline(always)]
+    fn raise_flag(&mut self, index: usize, len: usize) {
+        let link = &mut self.links[index];
+        link.out_count += 1;
+        link.out_flag
+            .raise(self.call.fingerprint.flag(link.out_count, len));
+        link.out_parker
+            .wake_for(link.out_token, self.wait_strategy.fence());
+    }
+
+    /// Waits until the peer of a link has raised its flag once more, beside a value of `len` bytes. If told so, and both flags
+    /// are in one line, it takes that line to look.
+    #[inline(always)]
+    fn wait_for_flag(&mut self, index: usize, len: usize, takes: bool) -> Result<(), Failure> {
+        self.links[index].in_count += 1;
+        if self.endpoint.is_staging() {
+            self.stage_until(index, |link| {
+                OpFingerprint::reached(link.in_count, link.in_flag.seq())
+            })?;
+        }
+        let link = &self.links[index];
+        let (fingerprint, count, in_flag) = (self.call.fingerprint, link.in_count, &link.in_flag);
+        let look = || Some(in_flag.seq()).filter(|&flag| OpFingerprint::reached(count, flag));
+        let before = || {
+            if takes && link.one_line {
+                in_flag.claim();
+            }
+        };
+        let flag = match self.wait_strategy.briefly_after(before, look) {
+            Some(flag) => flag,
+            None => self.wait_long(index)?,
+        };
+        if fingerprint.agrees(count, flag, len) {
+            return Ok(());
+        }
+        Err(self.flag_failed(index, len, flag))
+    }
+
+    /// The failure of a flag that another operation has raised, or one of another length.
+    #[cold]
+    #[inline(never)]
+    fn flag_failed(&self, index: usize, len: usize, flag: u64) -> Failure {
+        let link = &self.links[index];
+        let watch = self.call.watch(link.peer);
+        let sent = self.call.fingerprint.len_of(link.in_count, flag);
+        self.call.fail(match sent {
+            Some(sent) if watch.difference().is_none() => watch.length(sent, len),
+            _ => watch.mismatch(),
+        })
+    }
+
     /// Waits for a flag that does not come soon.
     #[cold]
     #[inline(never)]

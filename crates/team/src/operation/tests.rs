@@ -73,15 +73,15 @@ fn fingerprints_tell_their_number_and_their_history() {
     let [mut a, mut b] = [OpFingerprint::default(); 2];
     a.advance(reduce(1, 0), 1);
     b.advance(reduce(1, 1), 1);
-    assert!(OpFingerprint::reached(1, a.flag(1)) && a.agrees(1, a.flag(1)));
-    assert!(!a.agrees(1, b.flag(1)) && a.tag() != b.tag());
+    assert!(OpFingerprint::reached(1, a.flag(1, 0)) && a.agrees(1, a.flag(1, 0), 0));
+    assert!(!a.agrees(1, b.flag(1, 0), 0) && a.tag() != b.tag());
     // Histories that differ once differ for ever.
     a.advance(reduce(2, 0), 2);
     b.advance(reduce(2, 0), 2);
-    assert!(!a.agrees(2, b.flag(2)) && a.tag() != b.tag());
+    assert!(!a.agrees(2, b.flag(2, 0), 0) && a.tag() != b.tag());
     // A flag that is ahead has reached the count and always agrees; one that is behind has not reached it.
-    assert!(!OpFingerprint::reached(3, a.flag(2)));
-    assert!(OpFingerprint::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
+    assert!(!OpFingerprint::reached(3, a.flag(2, 0)));
+    assert!(OpFingerprint::reached(2, b.flag(3, 0)) && a.agrees(2, b.flag(3, 0), 0));
     assert_eq!(a.share() & ((1 << COUNT_BITS) - 1), 1);
     assert_eq!(a.share() >> COUNT_BITS, a.word() >> COUNT_BITS);
     // Shares of one history come to a known sum, in any order.
@@ -124,10 +124,10 @@ fn counts_wrap_around() {
         other.advance(barrier(seq + 1), seq + 1);
         for count in [1 << 16, 1 << 47, 1 << 48].into_iter().flat_map(near) {
             for (raised, reached) in [(count - 1, false), (count, true), (count + 1, true)] {
-                assert_eq!(OpFingerprint::reached(count, own.flag(raised)), reached);
+                assert_eq!(OpFingerprint::reached(count, own.flag(raised, 0)), reached);
             }
-            assert!(own.agrees(count, own.flag(count)) && own.agrees(count, other.flag(count + 1)));
-            assert!(!own.agrees(count, other.flag(count)));
+            assert!(own.agrees(count, own.flag(count, 0), 0) && own.agrees(count, other.flag(count + 1, 0), 0));
+            assert!(!own.agrees(count, other.flag(count, 0), 0));
         }
         // Three members have added `count` shares in all, of which the last ones come one by one.
         let share = own.share();

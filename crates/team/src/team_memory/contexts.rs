@@ -8,7 +8,7 @@ use crate::hardware::{
     self, COMBINE_BYTES, CallContext, ContextHistories, Hardware, Link, NO_LINK, SharedLines,
 };
 use crate::operation::{OpFingerprint, Operation};
-use corecast_collectives::Collective;
+use corecast_collectives::{Collective, RankSchedule};
 use corecast_transfer::{self as bulk, BounceMemory, Endpoint, Memory};
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue;
@@ -146,10 +146,11 @@ impl TeamMemory {
             let to_a = queue::parts(slots, back, &rank_segments[b], &rank_segments[a])?;
             let at_a: LineRef<Exchange> = rank_segments[a].lines(1)?.get(0);
             let at_b: LineRef<Exchange> = rank_segments[b].lines(1)?.get(0);
-            // Two ranks notify each other at the same time, so both flags share a line.
-            let (for_a, for_b) = match self.size() {
-                2 => (Signal::new(at_a.clone(), 0), Signal::new(at_a, 1)),
-                _ => (Signal::new(at_a, 0), Signal::new(at_b, 0)),
+            let meet = |of: &Arc<RankSchedule>| of.meet([a, b]);
+            let one_line = self.schedules.iter().flatten().any(meet);
+            let (for_a, for_b) = match one_line {
+                true => (Signal::new(at_a.clone(), 0), Signal::new(at_a, 1)),
+                false => (Signal::new(at_a, 0), Signal::new(at_b, 0)),
             };
             for (me, peer, out, into, tokens, flags) in [
                 (a, b, &to_b, &to_a, (forth, back), (&for_b, &for_a)),
@@ -167,6 +168,8 @@ impl TeamMemory {
                     in_token: queue::flag_token(tokens.1),
                     out_count: 0,
                     in_count: 0,
+                    swaps: 0,
+                    one_line,
                     sender: out.sender(self.backend, &wait_strategies[me], &wait_strategies[peer]),
                     receiver: into.receiver(
                         self.backend,

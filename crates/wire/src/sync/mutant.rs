@@ -63,6 +63,8 @@ pub enum Mutant {
     RegainRelaxed,
     /// A flag is raised without release.
     RaiseRelaxed,
+    /// The values beside a flag have one place for all turns.
+    OneTurn,
     /// A flag is seen without acquire.
     SeeRelaxed,
     /// An arrival at a phase barrier neither releases nor acquires.

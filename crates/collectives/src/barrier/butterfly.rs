@@ -1,0 +1,33 @@
+//! A barrier of rounds in which ranks meet in pairs.
+//!
+//! Both flags of a pair share a line. Whoever waits takes that line, as it will write to it in the next barrier: a copy to
+//! read would have to be taken from it then, by another transfer.
+
+use corecast_wire::Fabric;
+
+/// The ranks that `rank` of `n` meets, one after the other.
+pub fn butterfly_peers(rank: usize, n: usize) -> impl Iterator<Item = usize> {
+    (0..n.ilog2()).map(move |round| rank ^ (1 << round))
+}
+
+/// Returns when all ranks have come. `peers` are those of [`butterfly_peers`].
+///
+/// # Errors
+///
+/// Returns the first error of the fabric.
+///
+/// # Cost
+///
+/// log2 n rounds, in each of which a line goes back and forth between two ranks.
+///
+/// # Source
+///
+/// Brooks 1986, "The butterfly barrier".
+#[inline(always)]
+pub fn butterfly<F: Fabric>(fabric: &mut F, peers: &[usize]) -> Result<(), F::Error> {
+    for &peer in peers {
+        fabric.notify(peer)?;
+        fabric.wait_by_taking(peer)?;
+    }
+    Ok(())
+}
