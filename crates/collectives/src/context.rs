@@ -47,13 +47,19 @@ pub(crate) struct Short {
     pub(crate) allreduce: usize,
     /// Scans by [`chain`](crate::scan::chain).
     pub(crate) scan: usize,
+    /// Allgathers and alltoalls of two ranks.
+    pub(crate) allgather: usize,
+    pub(crate) alltoall: usize,
 }
 
 impl Short {
     /// `most` are the bytes of the longest data that go in messages without a choice.
     fn of(asked: &Algorithms, traits: &TeamTraits, most: usize) -> Self {
         let short = |free: usize| free.min(most + 1);
+        let of_two = |free: usize| if traits.ranks == 2 { short(free) } else { 0 };
         Self {
+            allgather: of_two(asked.allgather.free()),
+            alltoall: of_two(asked.alltoall.free()),
             broadcast: short(asked.broadcast.free()),
             reduce: short(asked.reduce.free()),
             allreduce: match allreduce::is_messages(traits) {
@@ -156,6 +162,8 @@ impl<F: Fabric> OpContext<F> {
             Collective::Reduce => self.short.reduce = short.reduce,
             Collective::Allreduce => self.short.allreduce = short.allreduce,
             Collective::Scan => self.short.scan = short.scan,
+            Collective::Allgather => self.short.allgather = short.allgather,
+            Collective::Alltoall => self.short.alltoall = short.alltoall,
             // The others choose at every length.
             _ => {}
         }

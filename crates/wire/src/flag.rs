@@ -39,37 +39,26 @@ impl Flag {
     }
 }
 
-/// The most bytes of a value beside a [`Signal`].
-pub const VALUE_BYTES_MAX: usize = 24;
-/// Words of such a value.
-const VALUE_WORDS: usize = VALUE_BYTES_MAX / 8;
+/// The most bytes of a value beside a [`Signal`]. More would not fit the line, and a second one takes longer than a message (16
+/// bytes 150 ns, a message 105; AMD EPYC, 2-core KVM guest, November 2026).
+pub const VALUE_BYTES_MAX: usize = 8;
 
-/// The flags of two threads that notify each other, in one line, and the values that they give each other.
+/// The flags of two threads that notify each other, in one line with values of up to eight bytes.
 ///
 /// A thread that takes the line to raise its own flag gets the other's with it. Where both come at about the same
-/// time that saves one transfer over a [`Flag`] each; where one raises and the other waits, the cost is equal. Values of
-/// up to eight bytes lie in the same line, what is longer also in the next one.
-///
-/// **Invariant 2:** the owner of a flag writes the value of its turn t, then raises the flag; the other one sees that, reads
-/// the value, and raises its own flag for turn t + 1 afterwards. The owner has seen that before it writes the value of turn t + 2,
-/// which is at the same place. So no value is written while it is read.
+/// time that saves one transfer over a [`Flag`] each; where one raises and the other waits, the cost is equal.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Exchange {
     flags: [AtomicU64; 2],
-    /// The first word of a value, by turn and flag.
-    first: [[AtomicU64; 2]; 2],
-    others: NextLine<[[[AtomicU64; VALUE_WORDS - 1]; 2]; 2]>,
+    /// By turn and flag.
+    values: [[AtomicU64; 2]; 2],
 }
-
-#[derive(Debug, Default)]
-#[repr(C, align(64))]
-struct NextLine<T>(T);
 
 // SAFETY: atomic integers, of which any value is valid; zero is their default, no Drop.
 unsafe impl Lines for Exchange {}
 
-/// One flag of an [`Exchange`].
+/// One flag of an [`Exchange`], and the values beside it.
 ///
 /// # Examples
 ///
@@ -78,12 +67,8 @@ unsafe impl Lines for Exchange {}
 ///
 /// let line: LineRef<Exchange> = Segment::one(None)?;
 /// let [mine, theirs] = [0, 1].map(|flag| Signal::new(line.clone(), flag));
-/// mine.give(1, b"value");
 /// mine.raise(3);
 /// assert_eq!((mine.seq(), theirs.seq()), (3, 0));
-/// let mut value = [0; 5];
-/// mine.take(1, &mut value);
-/// assert_eq!(&value, b"value");
 /// # Ok::<(), corecast_wire::SegmentError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -122,6 +107,12 @@ impl Signal {
         self.flag().load(order::see())
     }
 
+    /// The value of a turn.
+    #[inline(always)]
+    fn value(&self, turn: usize) -> &AtomicU64 {
+        &self.line.values[turn & 1][self.flag & 1]
+    }
+
     /// Asks for the line to write it. It changes nothing but which processor has the line, and does nothing on processors
     /// that cannot be asked.
     #[inline(always)]
@@ -129,53 +120,111 @@ impl Signal {
         crate::arch::claim(core::ptr::from_ref(self.flag()).cast());
     }
 
-    /// Word `place` of the value of a turn.
-    #[inline(always)]
-    fn word(&self, turn: u64, place: usize) -> &AtomicU64 {
-        let turn = match mutated!(OneTurn) {
-            true => 0,
-            false => turn as usize & 1,
-        };
-        match place.checked_sub(1) {
-            None => &self.line.first[turn][self.flag & 1],
-            Some(other) => &self.line.others.0[turn][self.flag & 1][other],
-        }
-    }
-
-    /// Writes the value that belongs to the owner's next [`raise`](Self::raise), which is the `turn`-th with a value.
-    ///
-    /// # Panics
-    ///
-    /// If it has more than [`VALUE_BYTES_MAX`] bytes.
-    #[inline(always)]
-    pub fn give(&self, turn: u64, value: &[u8]) {
-        for (place, bytes) in value.chunks(8).enumerate() {
-            let mut word = [0; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
-            // Relaxed: `raise` publishes it.
-            self.word(turn, place)
-                .store(u64::from_ne_bytes(word), Ordering::Relaxed);
-        }
-    }
-
-    /// Reads the value of the `turn`-th raise with a value, for whoever has [seen](Self::seq) that.
-    ///
-    /// # Panics
-    ///
-    /// If it has more than [`VALUE_BYTES_MAX`] bytes.
-    #[inline(always)]
-    pub fn take(&self, turn: u64, value: &mut [u8]) {
-        for (place, bytes) in value.chunks_mut(8).enumerate() {
-            // Relaxed: `seq` has acquired it.
-            let word = self.word(turn, place).load(Ordering::Relaxed);
-            bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
-        }
-    }
-
     /// [`Flag::monitored`].
     #[inline(always)]
     pub fn monitored(&self) -> Monitored<'_> {
         Monitored::new(self.flag())
+    }
+}
+
+/// One thread's end of the values that two threads give each other, both at a time, by an [`Exchange`] that serves nothing else.
+///
+/// Whoever gets the line finds the other's value and leaves its own there for the next time, so many exchanges in a row take one
+/// transfer each.
+///
+/// **Invariant 2:** values take turns at two places. A thread writes its value number n, then raises its flag; the other
+/// one sees that, reads the value, and raises its own flag for number n + 1 afterwards. The thread has seen that before it
+/// writes its value number n + 2, at the same place. So no value is written while it is read.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::{Exchange, LineRef, Segment, Swaps};
+///
+/// let line: LineRef<Exchange> = Segment::one(None)?;
+/// let [mut here, mut there] = [0, 1].map(|end| Swaps::new(&line, end));
+/// let number = here.put(b"value");
+/// here.own().raise(number);
+/// there.put(b"other");
+/// assert_eq!(there.other().seq(), 1);
+/// let mut value = [0; 5];
+/// there.get(&mut value);
+/// assert_eq!(&value, b"value");
+/// # Ok::<(), corecast_wire::SegmentError>(())
+/// ```
+#[derive(Debug)]
+pub struct Swaps {
+    own: Signal,
+    other: Signal,
+    count: u64,
+}
+
+impl Swaps {
+    /// End 0 or 1.
+    ///
+    /// # Panics
+    ///
+    /// If `end` is neither.
+    pub fn new(line: &LineRef<Exchange>, end: usize) -> Self {
+        let [own, other] = [end, end ^ 1].map(|flag| Signal::new(line.clone(), flag));
+        let count = 0;
+        Self { own, other, count }
+    }
+
+    #[inline(always)]
+    fn turn(&self) -> usize {
+        match mutated!(OneTurn) {
+            true => 0,
+            false => self.count as usize,
+        }
+    }
+
+    /// Writes this thread's next value, and returns its number, from 1 on. Then the thread raises its [own](Self::own) signal, to
+    /// which this number belongs.
+    ///
+    /// # Panics
+    ///
+    /// If the value has more than [`VALUE_BYTES_MAX`] bytes.
+    #[inline(always)]
+    pub fn put(&mut self, value: &[u8]) -> u64 {
+        self.count += 1;
+        let mut eight = [0; VALUE_BYTES_MAX];
+        eight[..value.len()].copy_from_slice(value);
+        // Relaxed: `raise` publishes it.
+        let word = self.own.value(self.turn());
+        word.store(u64::from_ne_bytes(eight), Ordering::Relaxed);
+        self.count
+    }
+
+    /// The number of this thread's last value.
+    #[inline(always)]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// This thread's signal.
+    #[inline(always)]
+    pub fn own(&self) -> &Signal {
+        &self.own
+    }
+
+    /// The other thread's signal.
+    #[inline(always)]
+    pub fn other(&self) -> &Signal {
+        &self.other
+    }
+
+    /// Reads the other thread's value of the same number as this thread's last one, whose flag this thread has
+    /// [seen](Signal::seq).
+    ///
+    /// # Panics
+    ///
+    /// If the value has more than [`VALUE_BYTES_MAX`] bytes.
+    #[inline(always)]
+    pub fn get(&self, value: &mut [u8]) {
+        // Relaxed: `seq` has acquired it.
+        let word = self.other.value(self.turn()).load(Ordering::Relaxed);
+        value.copy_from_slice(&word.to_ne_bytes()[..value.len()]);
     }
 }
 

@@ -56,7 +56,7 @@ mod words;
 pub use counter_barrier::{ArrivalCounter, CounterBarrier};
 pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
-pub use flag::{Exchange, Flag, Signal, VALUE_BYTES_MAX};
+pub use flag::{Exchange, Flag, Signal, Swaps, VALUE_BYTES_MAX};
 pub use hardware_wait::{HardwareWait, Monitored};
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;

@@ -29,7 +29,8 @@ use corecast_wire::mutant::Mutant;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
 use corecast_wire::{
-    Exchange, FenceKind, Flag, Line, LineRef, Parker, Segment, Signal, WaitConfig, WaitStrategy,
+    Exchange, FenceKind, Flag, Line, LineRef, Parker, Segment, Signal, Swaps, WaitConfig,
+    WaitStrategy,
 };
 use loom::thread;
 
@@ -289,23 +290,22 @@ fn values_belong_to_their_flags() {
     let faults = [Mutant::RaiseRelaxed, Mutant::SeeRelaxed, Mutant::OneTurn];
     check("swap", None, &faults, || {
         let line: LineRef<Exchange> = Segment::one(None).unwrap();
-        let swap_thrice = |own: Signal, other: Signal, rank: u8| {
-            for turn in 1..=3 {
-                own.give(turn, &[rank, turn as u8]);
-                own.raise(turn);
-                while other.seq() < turn {
+        let swap_thrice = |mut swaps: Swaps, rank: u8| {
+            for round in 1..=3 {
+                let number = swaps.put(&[rank, round]);
+                swaps.own().raise(number);
+                while swaps.other().seq() < number {
                     thread::yield_now();
                 }
                 let mut value = [0; 2];
-                other.take(turn, &mut value);
-                assert_eq!(value, [1 - rank, turn as u8]);
+                swaps.get(&mut value);
+                assert_eq!(value, [1 - rank, round]);
             }
         };
-        let [a, b] = [0, 1].map(|flag| Signal::new(line.clone(), flag));
-        let (own, other) = (b.clone(), a.clone());
-        let there = thread::spawn(move || swap_thrice(own, other, 1));
-        swap_thrice(a, b, 0);
-        there.join().unwrap();
+        let [here, there] = [0, 1].map(|end| Swaps::new(&line, end));
+        let other = thread::spawn(move || swap_thrice(there, 1));
+        swap_thrice(here, 0);
+        other.join().unwrap();
     });
 }
 

@@ -84,7 +84,7 @@ pub enum BarrierSchedule {
     /// For [`dissemination`](fn@dissemination).
     Rounds(Steps),
     /// For [`butterfly`](fn@butterfly) of two ranks: the other one.
-    Meeting(usize),
+    TakingPair(usize),
     /// For [`butterfly`](fn@butterfly): the other rank of each round.
     Butterfly(Box<[usize]>),
     /// For [`groups`](fn@groups).
@@ -152,7 +152,7 @@ impl BarrierSchedule {
     #[inline(always)]
     pub(super) fn arrive<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
         match *self {
-            Self::Pair(peer) | Self::Meeting(peer) => fabric.notify(peer),
+            Self::Pair(peer) | Self::TakingPair(peer) => fabric.notify(peer),
             _ => Ok(()),
         }
     }
@@ -162,7 +162,7 @@ impl BarrierSchedule {
     pub(super) fn complete<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
         match *self {
             Self::Pair(peer) => fabric.wait(peer),
-            Self::Meeting(peer) => fabric.wait_by_taking(peer),
+            Self::TakingPair(peer) => fabric.wait_by_taking(peer),
             _ => self.run(fabric),
         }
     }
@@ -174,7 +174,7 @@ impl BarrierSchedule {
             Self::Pair(peer) => fabric.wait(*peer),
             Self::Tree { fan_in, fan_out } => tree(fabric, fan_in, fan_out),
             Self::Rounds(steps) => dissemination(fabric, steps),
-            Self::Meeting(peer) => fabric.wait_by_taking(*peer),
+            Self::TakingPair(peer) => fabric.wait_by_taking(*peer),
             Self::Butterfly(peers) => butterfly(fabric, peers),
             Self::Groups(schedule) => groups(fabric, schedule),
             Self::Lines(steps) => m_way(fabric, steps),
@@ -204,7 +204,7 @@ fn notified(rounds: &Rounds) -> Vec<BarrierSchedule> {
 /// A rank's part of a butterfly barrier.
 fn met(rank: usize, n: usize) -> BarrierSchedule {
     match n {
-        2 => BarrierSchedule::Meeting(1 - rank),
+        2 => BarrierSchedule::TakingPair(1 - rank),
         _ => BarrierSchedule::Butterfly(butterfly_peers(rank, n).collect()),
     }
 }

@@ -8,7 +8,7 @@ use crate::operation::OpFingerprint;
 use corecast_transfer::{Endpoint, HasEndpoint};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{Received, Receiver, Sender};
-use corecast_wire::{Line, LineRef, Parker, Signal, WaitStrategy};
+use corecast_wire::{Line, LineRef, Parker, Signal, Swaps, WaitStrategy};
 use std::cell::RefCell;
 
 /// A rank's end of the link to one peer: a flag and a queue in each direction.
@@ -26,8 +26,8 @@ pub(crate) struct Link {
     /// Notifications sent and received so far.
     pub(crate) out_count: u64,
     pub(crate) in_count: u64,
-    /// Swaps so far, whose values take turns.
-    pub(crate) swaps: u64,
+    /// What both ranks give each other.
+    pub(crate) swaps: Swaps,
     /// Whether both flags are in one line, which a rank that waits can take, as it will write its own flag there.
     pub(crate) one_line: bool,
     pub(crate) sender: Sender,
@@ -35,6 +35,20 @@ pub(crate) struct Link {
     /// The token of this rank's wait for a loan of the peer; the next higher one is that of its wait for an
     /// acknowledgement.
     pub(crate) loan_token: u32,
+}
+
+impl Link {
+    /// The flag of the next notification that this rank waits for, and the count that it has then.
+    #[inline(always)]
+    pub(super) fn notification(&self) -> (&Signal, u64) {
+        (&self.in_flag, self.in_count)
+    }
+
+    /// The flag of the swap that this rank is in, and the count that it has then.
+    #[inline(always)]
+    pub(super) fn swap(&self) -> (&Signal, u64) {
+        (self.swaps.other(), self.swaps.count())
+    }
 }
 
 /// The entry in [`Hardware::link_of`] of a peer that no plan of the team joins with this rank.

@@ -1,13 +1,13 @@
 //! The operations of a fabric on the ends of a rank: flags, queues, shared lines and loans.
 
-use super::ends::Hardware;
+use super::ends::{Hardware, Link};
 use super::loans::{Consume, CopyInto};
 use super::nothing_else::NothingElse;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_transfer::Window;
-use corecast_wire::{Fabric, VALUE_BYTES_MAX};
 use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
+use corecast_wire::{Fabric, Signal, VALUE_BYTES_MAX};
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -28,20 +28,30 @@ impl Fabric for Hardware {
     #[inline(always)]
     fn notify(&mut self, peer: usize) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        self.raise_flag(index, 0);
+        let link = &mut self.links[index];
+        link.out_count += 1;
+        link.out_flag
+            .raise(self.call.fingerprint.flag(link.out_count, 0));
+        self.wake(index);
         Ok(())
     }
 
     #[inline(always)]
     fn wait(&mut self, peer: usize) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        self.wait_for_flag(index, 0, false)
+        self.links[index].in_count += 1;
+        self.wait_for_flag(index, 0, Link::notification, |_| {})
     }
 
     #[inline(always)]
     fn wait_by_taking(&mut self, peer: usize) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        self.wait_for_flag(index, 0, true)
+        self.links[index].in_count += 1;
+        self.wait_for_flag(index, 0, Link::notification, |link| {
+            if link.one_line {
+                link.in_flag.claim();
+            }
+        })
     }
 
     #[inline(always)]
@@ -53,13 +63,12 @@ impl Fabric for Hardware {
             return self.receive(peer, theirs);
         }
         let index = self.link_index(peer);
-        let link = &mut self.links[index];
-        link.swaps += 1;
-        let turn = link.swaps;
-        link.out_flag.give(turn, mine);
-        self.raise_flag(index, len);
-        self.wait_for_flag(index, len, true)?;
-        self.links[index].in_flag.take(turn, theirs);
+        let swaps = &mut self.links[index].swaps;
+        let number = swaps.put(mine);
+        swaps.own().raise(self.call.fingerprint.flag(number, len));
+        self.wake(index);
+        self.wait_for_flag(index, len, Link::swap, |link| link.swaps.other().claim())?;
+        self.links[index].swaps.get(theirs);
         Ok(())
     }
 
@@ -252,52 +261,49 @@ impl Fabric for Hardware {
 }
 
 impl Hardware {
-    /// Raises the flag of a link once more, beside a value of `len` bytes.
+    /// Wakes the peer of a link if it sleeps until a flag is raised.
     #[inline(always)]
-    fn raise_flag(&mut self, index: usize, len: usize) {
-        let link = &mut self.links[index];
-        link.out_count += 1;
-        link.out_flag
-            .raise(self.call.fingerprint.flag(link.out_count, len));
+    fn wake(&self, index: usize) {
+        let link = &self.links[index];
         link.out_parker
             .wake_for(link.out_token, self.wait_strategy.fence());
     }
 
-    /// Waits until the peer of a link has raised its flag once more, beside a value of `len` bytes. If told so, and both flags
-    /// are in one line, it takes that line to look.
+    /// Waits until a flag of a link has reached a count, beside a value of `len` bytes. Does `before` before each further look of
+    /// the first phase.
     #[inline(always)]
-    fn wait_for_flag(&mut self, index: usize, len: usize, takes: bool) -> Result<(), Failure> {
-        self.links[index].in_count += 1;
+    fn wait_for_flag(
+        &mut self,
+        index: usize,
+        len: usize,
+        flag: impl Fn(&Link) -> (&Signal, u64),
+        before: impl Fn(&Link),
+    ) -> Result<(), Failure> {
         if self.endpoint.is_staging() {
             self.stage_until(index, |link| {
-                OpFingerprint::reached(link.in_count, link.in_flag.seq())
+                let (signal, count) = flag(link);
+                OpFingerprint::reached(count, signal.seq())
             })?;
         }
         let link = &self.links[index];
-        let (fingerprint, count, in_flag) = (self.call.fingerprint, link.in_count, &link.in_flag);
-        let look = || Some(in_flag.seq()).filter(|&flag| OpFingerprint::reached(count, flag));
-        let before = || {
-            if takes && link.one_line {
-                in_flag.claim();
-            }
+        let (fingerprint, (signal, count)) = (self.call.fingerprint, flag(link));
+        let look = || Some(signal.seq()).filter(|&found| OpFingerprint::reached(count, found));
+        let found = match self.wait_strategy.briefly_after(|| before(link), look) {
+            Some(found) => found,
+            None => self.wait_long(link, signal, count)?,
         };
-        let flag = match self.wait_strategy.briefly_after(before, look) {
-            Some(flag) => flag,
-            None => self.wait_long(index)?,
-        };
-        if fingerprint.agrees(count, flag, len) {
+        if fingerprint.agrees(count, found, len) {
             return Ok(());
         }
-        Err(self.flag_failed(index, len, flag))
+        Err(self.flag_failed(link, (count, len), found))
     }
 
     /// The failure of a flag that another operation has raised, or one of another length.
     #[cold]
     #[inline(never)]
-    fn flag_failed(&self, index: usize, len: usize, flag: u64) -> Failure {
-        let link = &self.links[index];
+    fn flag_failed(&self, link: &Link, (count, len): (u64, usize), found: u64) -> Failure {
         let watch = self.call.watch(link.peer);
-        let sent = self.call.fingerprint.len_of(link.in_count, flag);
+        let sent = self.call.fingerprint.len_of(count, found);
         self.call.fail(match sent {
             Some(sent) if watch.difference().is_none() => watch.length(sent, len),
             _ => watch.mismatch(),
@@ -307,13 +313,15 @@ impl Hardware {
     /// Waits for a flag that does not come soon.
     #[cold]
     #[inline(never)]
-    fn wait_long(&self, index: usize) -> Result<u64, Failure> {
-        let link = &self.links[index];
-        let look =
-            || Some(link.in_flag.seq()).filter(|&flag| OpFingerprint::reached(link.in_count, flag));
-        let word = link.in_flag.monitored();
-        self.call
-            .wait_long(&self.wait_strategy, word, link.in_token, link.peer, look)
+    fn wait_long(&self, link: &Link, signal: &Signal, count: u64) -> Result<u64, Failure> {
+        let look = || Some(signal.seq()).filter(|&found| OpFingerprint::reached(count, found));
+        self.call.wait_long(
+            &self.wait_strategy,
+            signal.monitored(),
+            link.in_token,
+            link.peer,
+            look,
+        )
     }
 
     #[cold]

@@ -126,7 +126,10 @@ fn counts_wrap_around() {
             for (raised, reached) in [(count - 1, false), (count, true), (count + 1, true)] {
                 assert_eq!(OpFingerprint::reached(count, own.flag(raised, 0)), reached);
             }
-            assert!(own.agrees(count, own.flag(count, 0), 0) && own.agrees(count, other.flag(count + 1, 0), 0));
+            assert!(
+                own.agrees(count, own.flag(count, 0), 0)
+                    && own.agrees(count, other.flag(count + 1, 0), 0)
+            );
             assert!(!own.agrees(count, other.flag(count, 0), 0));
         }
         // Three members have added `count` shares in all, of which the last ones come one by one.

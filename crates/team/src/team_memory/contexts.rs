@@ -12,7 +12,9 @@ use corecast_collectives::{Collective, RankSchedule};
 use corecast_transfer::{self as bulk, BounceMemory, Endpoint, Memory};
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue;
-use corecast_wire::{Exchange, Line, LineRef, Parker, Segment, SegmentError, Signal, WaitStrategy};
+use corecast_wire::{
+    Exchange, Line, LineRef, Parker, Segment, SegmentError, Signal, Swaps, WaitStrategy,
+};
 use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
@@ -146,6 +148,7 @@ impl TeamMemory {
             let to_a = queue::parts(slots, back, &rank_segments[b], &rank_segments[a])?;
             let at_a: LineRef<Exchange> = rank_segments[a].lines(1)?.get(0);
             let at_b: LineRef<Exchange> = rank_segments[b].lines(1)?.get(0);
+            let for_swaps: LineRef<Exchange> = rank_segments[a].lines(1)?.get(0);
             let meet = |of: &Arc<RankSchedule>| of.meet([a, b]);
             let one_line = self.schedules.iter().flatten().any(meet);
             let (for_a, for_b) = match one_line {
@@ -168,7 +171,7 @@ impl TeamMemory {
                     in_token: queue::flag_token(tokens.1),
                     out_count: 0,
                     in_count: 0,
-                    swaps: 0,
+                    swaps: Swaps::new(&for_swaps, usize::from(me == b)),
                     one_line,
                     sender: out.sender(self.backend, &wait_strategies[me], &wait_strategies[peer]),
                     receiver: into.receiver(

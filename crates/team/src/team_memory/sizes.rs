@@ -95,7 +95,7 @@ impl MemorySizes {
     fn rank_segment(&self, context: usize, rank: usize) -> usize {
         // Callers choose the slots, so whatever is made of them saturates, and no memory is that long.
         let link = queue::receiver_bytes(self.slots(context)).saturating_add(
-            queue::sender_bytes() + Segment::bytes_for::<Exchange>(1) + bulk::link_bytes(),
+            queue::sender_bytes() + 2 * Segment::bytes_for::<Exchange>(1) + bulk::link_bytes(),
         );
         let mut bytes = Segment::bytes_for::<OpHistory>(1) + self.lines[context.min(1)][rank];
         if context == 0 {

@@ -63,7 +63,7 @@ pub enum Mutant {
     RegainRelaxed,
     /// A flag is raised without release.
     RaiseRelaxed,
-    /// The values beside a flag have one place for all turns.
+    /// Values beside a flag have one place for all turns.
     OneTurn,
     /// A flag is seen without acquire.
     SeeRelaxed,
