@@ -1,10 +1,12 @@
 //! How long writes stall when replicas that are processes are killed.
 //!
 //! `cargo run --release -p corecast-store --example failover -- 200` kills the leader, the acceptor, both, or another replica, 200 times,
-//! and writes at once to one that lives: it prints how long that write takes, and one beforehand.
+//! and writes at once to one that lives: it prints how long that write takes, and one beforehand. With a folder and `always`, `everysec` or
+//! `no` behind the number it keeps what is written there, and the replica that writes the log is killed as well.
 
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,15 +21,15 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     let role = std::env::args().nth(1);
     match role.as_deref() {
-        Some("server") => serve(),
+        Some("server") => serve(std::env::args().skip(2)),
         Some("replica") => {
             let replica = Replica::inherited()?;
             let number = replica.number();
             let told = || println!("serving {number} {}", std::process::id());
             Ok(replica.run(told)?)
         }
-        Some(count) => measure(count.parse()?),
-        None => measure(8),
+        Some(count) => measure(count.parse()?, std::env::args().skip(2).collect()),
+        None => measure(8, Vec::new()),
     }
 }
 
@@ -38,10 +40,14 @@ fn again(role: &str) -> Command {
     command
 }
 
-fn serve() -> Result<(), Failure> {
+fn serve(mut folder: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let dir = folder.next().map(PathBuf::from);
+    let when = folder.next().map(|it| it.parse());
     let options = ServerOptions {
         port: 0,
         replicas: REPLICAS,
+        dir,
+        append_fsync: when.transpose()?.unwrap_or_default(),
         ..ServerOptions::default()
     };
     let server = ProcessServer::bind(options)?;
@@ -49,8 +55,9 @@ fn serve() -> Result<(), Failure> {
     Ok(server.run(|| again("replica"), |_, _| ())?)
 }
 
-fn measure(count: usize) -> Result<(), Failure> {
+fn measure(count: usize, folder: Vec<String>) -> Result<(), Failure> {
     let mut command = again("server");
+    command.args(&folder);
     let mut server = not_outliving(command.stdout(Stdio::piped()), Signal::KILL).spawn()?;
     let out = server.stdout.take().ok_or("it says nothing")?;
     let mut lines = BufReader::new(out).lines();
@@ -61,15 +68,18 @@ fn measure(count: usize) -> Result<(), Failure> {
         .parse()?;
     let mut pids = [0; REPLICAS];
     wait_for(&mut lines, &mut pids)?;
-    for victims in ["the leader", "the acceptor", "both", "another replica"] {
+    let mut kinds = vec!["the leader", "the acceptor", "both", "another replica"];
+    kinds.extend((!folder.is_empty()).then_some("the one that writes"));
+    for victims in kinds {
         let (mut quiet, mut stalled) = (Vec::new(), Vec::new());
         for _ in 0..count.div_ceil(4) {
-            let (mut client, own, leader, acceptor) = connect(address)?;
+            let (mut client, own, [leader, acceptor, writer]) = connect(address)?;
             let other = (0..REPLICAS).find(|it| ![leader, acceptor].contains(it));
             let chosen = match victims {
                 "the leader" => vec![leader],
                 "the acceptor" => vec![acceptor],
                 "both" => vec![leader, acceptor],
+                "the one that writes" => vec![writer],
                 _ => other.into_iter().collect(),
             };
             // A client of a replica that lives.
@@ -113,8 +123,8 @@ fn wait_for(
     Ok(())
 }
 
-/// A client with the number of its replica, and those that lead and accept.
-fn connect(address: SocketAddr) -> Result<(TcpStream, usize, usize, usize), Failure> {
+/// A client with the number of its replica, and those of the ones that lead, accept, and write the log, if there is one.
+fn connect(address: SocketAddr) -> Result<(TcpStream, usize, [usize; 3]), Failure> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     stream.write_all(b"INFO replication\r\n")?;
@@ -127,7 +137,8 @@ fn connect(address: SocketAddr) -> Result<(TcpStream, usize, usize, usize), Fail
     loop {
         let numbers = ["replica:", "leader:", "acceptor:"].map(|name| number(&text, name));
         if let [Some(own), Some(leader), Some(acceptor)] = numbers {
-            return Ok((stream, own, leader, acceptor));
+            let writer = number(&text, "log_writer:").unwrap_or(leader);
+            return Ok((stream, own, [leader, acceptor, writer]));
         }
         let length = stream.read(&mut bytes)?;
         text.push_str(std::str::from_utf8(&bytes[..length])?);
@@ -140,7 +151,7 @@ fn connect(address: SocketAddr) -> Result<(TcpStream, usize, usize, usize), Fail
 /// A client of a replica that is none of these.
 fn connect_to_other(address: SocketAddr, not: &[usize]) -> Result<TcpStream, Failure> {
     loop {
-        let (client, own, ..) = connect(address)?;
+        let (client, own, _) = connect(address)?;
         if !not.contains(&own) {
             return Ok(client);
         }

@@ -22,19 +22,28 @@ use crate::places::Places;
 pub(crate) const NEVER: i64 = i64::MIN;
 
 /// Keys come from clients, so they are hashed with numbers that these cannot know; all replicas with the same.
-static HASHER: OnceLock<SipHasher13> = OnceLock::new();
+static HASHER: OnceLock<((u64, u64), SipHasher13)> = OnceLock::new();
 
-/// Two numbers that nobody knows.
+fn hasher_of(numbers: (u64, u64)) -> ((u64, u64), SipHasher13) {
+    let (first, second) = numbers;
+    (numbers, SipHasher13::new_with_keys(first, second))
+}
+
+fn hasher() -> &'static ((u64, u64), SipHasher13) {
+    HASHER.get_or_init(|| {
+        let random = RandomState::new();
+        hasher_of((random.hash_one(0), random.hash_one(1)))
+    })
+}
+
+/// The two numbers, which nobody knows, by which this process hashes keys.
 pub(crate) fn hash_numbers() -> (u64, u64) {
-    let random = RandomState::new();
-    (random.hash_one(0), random.hash_one(1))
+    hasher().0
 }
 
 /// Has keys be hashed with these numbers, in a process that is a replica of several. Returns whether none were hashed before.
-pub(crate) fn set_hash_numbers((first, second): (u64, u64)) -> bool {
-    HASHER
-        .set(SipHasher13::new_with_keys(first, second))
-        .is_ok()
+pub(crate) fn set_hash_numbers(numbers: (u64, u64)) -> bool {
+    HASHER.set(hasher_of(numbers)).is_ok()
 }
 
 /// Counts of keys that were made, by a part of their hash.
@@ -42,11 +51,7 @@ const STRIPES: usize = 1024;
 
 /// The hash of a key.
 pub(crate) fn hash(key: &[u8]) -> u64 {
-    let drawn = || {
-        let (first, second) = hash_numbers();
-        SipHasher13::new_with_keys(first, second)
-    };
-    let mut hasher = *HASHER.get_or_init(drawn);
+    let (_, mut hasher) = *hasher();
     hasher.write(key);
     hasher.finish()
 }

@@ -60,7 +60,7 @@ impl StoreHandle {
     pub(crate) fn seen(&self) -> u64 {
         match self {
             Self::Threads(it) => it.handle.seen(),
-            Self::Process(_) => 0,
+            Self::Process(it) => it.seen(),
         }
     }
 

@@ -18,7 +18,7 @@ use crate::options::Global;
 use crate::{failure, output};
 
 /// Files that the server needs besides its connections.
-const OWN_FILES: u64 = 32;
+const OWN_FILES: u64 = 64;
 
 /// Arguments of `corecast serve`.
 #[derive(Debug, Args)]
@@ -40,8 +40,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N")]
     replicas: Option<usize>,
 
-    /// Make each replica a process of its own. Any of them may be killed: what was answered is kept while one lives
-    #[arg(long, conflicts_with = "dir")]
+    /// Make each replica a process of its own. Any of them may be killed: what was answered is kept while one lives, or in --dir
+    #[arg(long)]
     processes: bool,
 
     /// What clients have to give with AUTH. Others on this machine can see it in the list of processes
@@ -120,6 +120,9 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<ExitCode> {
     };
     if args.processes {
         let server = ProcessServer::bind(options).with_context(context)?;
+        for note in server.notes() {
+            failure::warn(note);
+        }
         tell(server.address().to_string())?;
         serve_processes::run(server)?;
         return Ok(ExitCode::SUCCESS);

@@ -129,6 +129,28 @@ fn a_folder_keeps_what_was_written() {
 }
 
 #[test]
+fn a_folder_keeps_what_processes_have_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data");
+    let dir = path.to_str().unwrap();
+    let arguments = ["--port", "0", "--dir", dir, "--appendfsync", "everysec"];
+    let processes = ["--processes", "--replicas", "2"];
+    // A folder may be given to a server of either kind.
+    let kinds: [&[&str]; 4] = [&processes, &processes, &[], &processes];
+    for (kind, expected) in kinds.iter().zip([":1\r\n", ":2\r\n", ":3\r\n", ":4\r\n"]) {
+        let (mut child, line) = started(&[&arguments[..], kind].concat());
+        let told = line.strip_prefix("corecast: serving on ").expect(&line);
+        let (address, _) = told.split_once(", ").unwrap();
+        assert_eq!(asked(address, b"INCR a\r\n", expected.len()), expected);
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let mut errors = String::new();
+        child.stderr.unwrap().read_to_string(&mut errors).unwrap();
+        assert_eq!(errors, "");
+    }
+}
+
+#[test]
 fn what_it_cannot_do_is_refused() {
     let refused = |arguments: &[&str]| corecast(&[&["serve"], arguments].concat()).refusal();
     assert!(refused(&["--replicas", "0"]).contains("0 replicas: 1 to 64 are possible"));

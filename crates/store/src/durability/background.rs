@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
-use corecast_agree::{Handle, Replicated};
+use corecast_agree::Replicated;
 
 use super::disk::Disk;
+use super::group_log::{GroupLog, Saves};
 use super::journal::Journal;
 use super::policy::AppendFsync;
 use super::recovery::{Recovered, recover};
-use super::saver::Saver;
+use super::saver::{Copy, Saver, seconds};
 use super::snapshot::NEW_SNAPSHOT;
 use crate::keyspace::Keyspace;
 
@@ -22,9 +23,18 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// How often it is looked whether that is due, and whether the server has ended.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What makes a store durable.
+/// What makes a store durable, as its event loops see it.
 #[derive(Debug)]
-pub(crate) struct Durability {
+pub(crate) enum Durability {
+    /// This process has the folder.
+    Own(Box<Persistence>),
+    /// The replicas are processes, and one of them writes to the folder.
+    Group(Arc<GroupLog>),
+}
+
+/// What writes to a folder.
+#[derive(Debug)]
+pub(crate) struct Persistence {
     pub(crate) journal: Journal,
     pub(crate) saver: Saver,
 }
@@ -37,6 +47,40 @@ pub(crate) struct Opened {
 }
 
 impl Durability {
+    /// Entries of the order whose replies may go out.
+    pub(crate) fn released(&self) -> u64 {
+        match self {
+            Self::Own(it) => it.journal.released(),
+            Self::Group(it) => it.released(),
+        }
+    }
+
+    /// Why nothing is written any more, if so.
+    pub(crate) fn failed(&self) -> Option<&str> {
+        match self {
+            Self::Own(it) => it.journal.failed(),
+            Self::Group(it) => it.failed(),
+        }
+    }
+
+    /// How snapshots and the log are.
+    pub(crate) fn saves(&self) -> Saves {
+        match self {
+            Self::Own(it) => it.saves(),
+            Self::Group(it) => it.saves(),
+        }
+    }
+
+    /// Asks for a snapshot of what there is now.
+    pub(crate) fn ask(&self) {
+        match self {
+            Self::Own(it) => it.saver.ask(),
+            Self::Group(it) => drop(it.ask()),
+        }
+    }
+}
+
+impl Persistence {
     /// Reads what is on a disk.
     pub(crate) fn open(disk: Arc<dyn Disk>, segment_bytes: u64) -> io::Result<(Keyspace, Opened)> {
         let Recovered {
@@ -56,14 +100,28 @@ impl Durability {
         Ok((state, Opened { disk, recovered }))
     }
 
-    /// Runs the threads in the background until the server is stopped. `handle` is theirs.
+    /// How snapshots and the log are.
+    pub(crate) fn saves(&self) -> Saves {
+        let state = self.saver.state();
+        Saves {
+            is_saving: state.is_saving,
+            is_ok: state.is_ok,
+            saved_at: state.saved_at,
+            snapshot_bytes: state.snapshot_bytes,
+            saved_log_bytes: state.log_bytes,
+            log_bytes: self.journal.bytes(),
+            done: state.done,
+        }
+    }
+
+    /// Runs the threads in the background until the server is stopped. `copy` is theirs.
     pub(crate) fn spawn<'scope, 'env>(
         &'env self,
         scope: &'scope Scope<'scope, 'env>,
-        mut handle: Handle<Keyspace>,
+        copy: Copy<'scope>,
         is_stopped: &'env (dyn Fn() -> bool + Sync),
     ) -> io::Result<()> {
-        let save = move || self.saver.run(&self.journal, &mut handle, is_stopped);
+        let save = move || self.saver.run(&self.journal, copy, is_stopped);
         Builder::new()
             .name("save".to_owned())
             .spawn_scoped(scope, save)?;
@@ -94,12 +152,31 @@ impl Opened {
         &self.recovered.notes
     }
 
+    /// The index of the next entry in the log.
+    pub(crate) fn end(&self) -> u64 {
+        self.recovered.log.end()
+    }
+
+    /// How snapshots and the log are.
+    pub(crate) fn saves(&self) -> Saves {
+        Saves {
+            is_saving: false,
+            is_ok: true,
+            saved_at: seconds(),
+            snapshot_bytes: self.recovered.snapshot_bytes,
+            saved_log_bytes: 0,
+            log_bytes: self.recovered.log.bytes(),
+            done: 0,
+        }
+    }
+
     /// Writes down what becomes of `store`, which begins with what was read.
-    pub(crate) fn follow(self, store: &Replicated<Keyspace>, policy: AppendFsync) -> Durability {
+    pub(crate) fn follow(self, store: &Replicated<Keyspace>, policy: AppendFsync) -> Persistence {
+        let (saves, base) = (self.saves(), self.end());
         let Self { disk, recovered } = self;
-        Durability {
-            journal: Journal::new(recovered.log, store.follow(), policy),
-            saver: Saver::new(disk, recovered.snapshot_bytes),
+        Persistence {
+            journal: Journal::new(recovered.log, Box::new(store.follow()), base, policy),
+            saver: Saver::new(disk, &saves),
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
@@ -12,13 +14,16 @@ use super::disk::{Disk, DiskFile};
 /// The file whose lock says that a server has the folder.
 const LOCK: &str = "lock";
 
-/// A folder, locked for this server until it is dropped.
+/// A server that was killed may take so long to be gone.
+const GONE_MAX: Duration = Duration::from_millis(500);
+
+/// A folder, locked for this server until it is dropped, in all processes that have the lock.
 #[derive(Debug)]
 pub(crate) struct Directory {
     path: PathBuf,
     /// The folder itself, to make its names durable.
     folder: File,
-    _lock: File,
+    lock: File,
 }
 
 impl Directory {
@@ -39,7 +44,15 @@ impl Directory {
         let lock = path.join(LOCK);
         let lock = options().create(true).truncate(false).open(lock);
         let lock = lock.map_err(told("its lock cannot be made"))?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        let begun = Instant::now();
+        let locked = loop {
+            let locked = flock(&lock, FlockOperation::NonBlockingLockExclusive);
+            if locked != Err(rustix::io::Errno::WOULDBLOCK) || begun.elapsed() > GONE_MAX {
+                break locked;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        match locked {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
                 return Err(io::Error::new(
@@ -63,8 +76,22 @@ impl Directory {
         Ok(Self {
             path: path.to_owned(),
             folder,
-            _lock: lock,
+            lock,
         })
+    }
+
+    /// A folder for another process of the server that has opened it and given its lock.
+    pub(crate) fn inherited(path: PathBuf, lock: OwnedFd) -> io::Result<Self> {
+        Ok(Self {
+            folder: File::open(&path)?,
+            path,
+            lock: lock.into(),
+        })
+    }
+
+    /// The lock, for another process of this server.
+    pub(crate) fn lock(&self) -> BorrowedFd<'_> {
+        self.lock.as_fd()
     }
 }
 

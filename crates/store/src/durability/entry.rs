@@ -29,6 +29,8 @@ pub(crate) enum Entry<'a> {
     Nothing,
     Run(&'a OwnedRun),
     Removed(&'a [Removed]),
+    /// It as bytes.
+    Bytes(&'a [u8]),
 }
 
 impl<'a> Entry<'a> {
@@ -59,6 +61,7 @@ impl<'a> Entry<'a> {
         match self {
             Self::Undecided | Self::Nothing => {}
             Self::Run(run) => write_run(run, out),
+            Self::Bytes(bytes) => out.extend_from_slice(bytes),
             Self::Removed(keys) => {
                 out.push(REMOVED);
                 put_number(out, keys.len() as u64);

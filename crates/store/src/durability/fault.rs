@@ -28,6 +28,12 @@ pub(crate) enum Fault {
     DurableCutOff,
     /// Entries that a snapshot has are applied again.
     AppliedTwice,
+    /// Replies go out before what they depend on is in the log.
+    ReleasedUnwritten,
+    /// A replica forgets what it has applied before that is in the log.
+    TrimmedUnreleased,
+    /// A replica that takes the state of another one does not take what is not in the log.
+    TailNotTaken,
 }
 
 #[cfg(test)]
@@ -46,8 +52,20 @@ pub(crate) fn with<T>(fault: Option<Fault>, run: impl FnOnce() -> T) -> T {
 
 #[cfg(test)]
 pub(crate) fn is_seeded(fault: Fault) -> bool {
-    SEEDED.get() == Some(fault)
+    SEEDED.get() == Some(fault) || of_process() == Some(format!("{fault:?}").as_str())
 }
+
+/// The fault of all threads of this process, which a test has started as another one.
+#[cfg(test)]
+fn of_process() -> Option<&'static str> {
+    static FAULT: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let fault = FAULT.get_or_init(|| std::env::var(OF_PROCESS).ok());
+    fault.as_deref()
+}
+
+/// What names the fault of a process that a test starts.
+#[cfg(test)]
+pub(crate) const OF_PROCESS: &str = "STORE_TEST_FAULT";
 
 /// Whether a fault is seeded.
 #[cfg(test)]

@@ -8,14 +8,13 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use corecast_agree::Follower;
 use corecast_wire::sync::{AtomicU64, Ordering};
 
-use super::entry::Entry;
+use super::fault::seeded;
 use super::log::Log;
 use super::policy::AppendFsync;
 use super::record::Entries;
-use crate::keyspace::Keyspace;
+use super::source::Source;
 
 /// A record is ended once it holds so much.
 const RECORD_BYTES: usize = 1 << 20;
@@ -46,7 +45,7 @@ struct Turn {
 #[derive(Debug)]
 struct Committer {
     /// `None` once the log has failed: entries need not be kept for it any more.
-    follower: Option<Follower<Keyspace>>,
+    source: Option<Box<dyn Source>>,
     log: Log,
     entries: Entries,
 }
@@ -66,19 +65,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Journal {
-    /// `follower` has taken nothing yet, and the store begins with what the log has.
-    pub(crate) fn new(log: Log, follower: Follower<Keyspace>, policy: AppendFsync) -> Self {
-        assert_eq!(follower.next_index(), 0, "it follows from the beginning");
+    /// All that the log has is durable, and `source` gives what follows. The index in the log of the order's first entry is `base`.
+    pub(crate) fn new(log: Log, source: Box<dyn Source>, base: u64, policy: AppendFsync) -> Self {
+        let released = log.end() - base;
         Self {
             policy,
-            base: log.end(),
+            base,
             turn: Mutex::default(),
             committer: Mutex::new(Committer {
-                follower: Some(follower),
+                source: Some(source),
                 log,
                 entries: Entries::default(),
             }),
-            released: AtomicU64::new(0),
+            released: AtomicU64::new(released),
             failed: OnceLock::new(),
         }
     }
@@ -96,6 +95,11 @@ impl Journal {
     pub(crate) fn released(&self) -> u64 {
         // Acquire: synchronises with the store in `commit`, so the log is as it says.
         self.released.load(Ordering::Acquire)
+    }
+
+    /// Entries of the order before the end of the last record. What is released beyond changes nothing, and has no record.
+    pub(crate) fn written(&self) -> u64 {
+        lock(&self.committer).log.end() - self.base
     }
 
     /// Why nothing is written any more, if so.
@@ -128,14 +132,14 @@ impl Journal {
     fn commit_now(&self, syncs: bool) {
         let committer = &mut *lock(&self.committer);
         let Committer {
-            follower: Some(follower),
+            source: Some(source),
             log,
             entries,
         } = committer
         else {
             return;
         };
-        match write_down(follower, log, entries, self.base, syncs) {
+        match write_down(&mut **source, log, entries, self.base, syncs) {
             // Release: synchronises with the load in `released`.
             Ok(next) => self.released.store(next, Ordering::Release),
             Err(error) => self.fail(committer, &error),
@@ -161,7 +165,7 @@ impl Journal {
     }
 
     fn fail(&self, committer: &mut Committer, error: &io::Error) {
-        committer.follower = None;
+        committer.source = None;
         if self.failed.set(error.to_string()).is_ok() {
             eprintln!(
                 "corecast: {error}: writes are refused from now on, and those that were not answered may be lost. Restart the \
@@ -173,7 +177,7 @@ impl Journal {
 
 /// Writes what has come of the order into the log, and returns how many entries that are.
 fn write_down(
-    follower: &mut Follower<Keyspace>,
+    source: &mut dyn Source,
     log: &mut Log,
     entries: &mut Entries,
     base: u64,
@@ -182,12 +186,7 @@ fn write_down(
     loop {
         entries.begin(log.end());
         let mut is_full = false;
-        let next = follower.take(|index, write| {
-            let entry = match Entry::of(write) {
-                Entry::Undecided => return ControlFlow::Break(()),
-                Entry::Nothing => return ControlFlow::Continue(()),
-                entry => entry,
-            };
+        let next = source.take(&mut |index, entry| {
             is_full = entries.bytes() >= RECORD_BYTES
                 || !entries.add(base + index, |out| entry.write(out));
             match is_full {
@@ -204,6 +203,9 @@ fn write_down(
             ));
         }
         if !is_full {
+            if seeded!(ReleasedUnwritten) {
+                return Ok(next);
+            }
             log.write()?;
             if syncs {
                 log.sync()?;

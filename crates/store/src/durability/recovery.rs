@@ -82,43 +82,23 @@ pub(crate) fn recover<S: Restore>(
     for place in places {
         let (first, next) = (segments[place], segments.get(place + 1).copied());
         let segment = Segment::read(disk, first)?;
-        let (mut offset, mut end) = (header::BYTES, first);
-        while let Some(record) = Record::read(&segment.bytes[offset..]).filter(|it| it.first == end)
-        {
-            for entry in record.entries() {
-                let taken = entry.ok_or_else(|| "an entry that is none".to_owned());
-                let taken = taken.and_then(|(index, bytes)| {
-                    if index < snapshot_at && !seeded!(AppliedTwice) {
-                        return Ok(());
-                    }
-                    state.entry(bytes)
-                });
-                taken.map_err(|why| segment.damaged(offset, &why, &segments[place + 1..]))?;
+        let later = &segments[place + 1..];
+        let (offset, end) = segment.records(first, later, |index, bytes| {
+            if index < snapshot_at && !seeded!(AppliedTwice) {
+                return Ok(());
             }
-            (offset, end) = (offset + record.bytes, record.end);
-        }
+            state.entry(bytes)
+        })?;
         bytes_read += (offset - header::BYTES) as u64;
         at = at.max(end);
         let Some(next) = next else {
-            if segment.is_durable_after(offset, end) && !seeded!(DurableCutOff) {
-                let why = "a record that is damaged, before others that are whole";
-                return Err(segment.damaged(offset, why, &[]));
-            }
-            if segment.bytes[offset..segment.used().max(offset)]
-                .iter()
-                .any(|byte| *byte != 0)
-            {
-                let shown = disk.shown(&segment.name);
-                notes.push(format!(
-                    "{shown}: cut off at byte {offset}, where a record was not written to its end"
-                ));
-            }
+            notes.extend(segment.torn(offset, end)?);
             last = Some((segment, first, offset, end));
             continue;
         };
         if end != next {
             let why = "a record that is damaged or missing, before others that are whole";
-            return Err(segment.damaged(offset, why, &segments[place + 1..]));
+            return Err(segment.damaged(offset, why, later));
         }
     }
     let mut log = match last {
@@ -144,6 +124,27 @@ pub(crate) fn recover<S: Restore>(
         snapshot_bytes,
         notes,
     })
+}
+
+/// The log of a disk that was recovered, for another process that goes on with it after the one that has written it has ended. All
+/// that it has is durable then. `bytes` are those of all its records.
+pub(crate) fn reopen(disk: &Arc<dyn Disk>, segment_bytes: u64, bytes: u64) -> io::Result<Log> {
+    let names = disk.list()?;
+    let segments = names.iter().filter_map(|it| Kind::Segment.index(it));
+    let first = segments.max().ok_or_else(|| {
+        invalid(format!(
+            "{}: the log that was there is gone",
+            disk.shown("")
+        ))
+    })?;
+    let segment = Segment::read(disk, first)?;
+    let (offset, end) = segment.records(first, &[], |_, _| Ok(()))?;
+    // What is torn is whole at those who have not been answered.
+    segment.torn(offset, end)?;
+    let records = &segment.bytes[header::BYTES..offset];
+    let mut log = Log::begin(Arc::clone(disk), first, records, end, segment_bytes)?;
+    log.add_bytes(bytes);
+    Ok(log)
 }
 
 fn invalid(text: String) -> io::Error {
@@ -173,6 +174,39 @@ impl<'a> Segment<'a> {
                 disk.shown(&segment.name)
             ))),
         }
+    }
+
+    /// Gives the entries of its whole records to `each`; returns where these end, in bytes and in entries.
+    fn records(
+        &self,
+        first: u64,
+        later: &[u64],
+        mut each: impl FnMut(u64, &[u8]) -> Result<(), String>,
+    ) -> io::Result<(usize, u64)> {
+        let (mut offset, mut end) = (header::BYTES, first);
+        while let Some(record) = Record::read(&self.bytes[offset..]).filter(|it| it.first == end) {
+            for entry in record.entries() {
+                let taken = entry.ok_or_else(|| "an entry that is none".to_owned());
+                let taken = taken.and_then(|(index, bytes)| each(index, bytes));
+                taken.map_err(|why| self.damaged(offset, &why, later))?;
+            }
+            (offset, end) = (offset + record.bytes, record.end);
+        }
+        Ok((offset, end))
+    }
+
+    /// What is to be told of the rest of the last segment, whose whole records end here. An error if they do not end as a log may.
+    fn torn(&self, offset: usize, end: u64) -> io::Result<Option<String>> {
+        if self.is_durable_after(offset, end) && !seeded!(DurableCutOff) {
+            let why = "a record that is damaged, before others that are whole";
+            return Err(self.damaged(offset, why, &[]));
+        }
+        let rest = &self.bytes[offset..self.used().max(offset)];
+        let shown = self.disk.shown(&self.name);
+        let told = || {
+            format!("{shown}: cut off at byte {offset}, where a record was not written to its end")
+        };
+        Ok(rest.iter().any(|byte| *byte != 0).then(told))
     }
 
     /// Where nothing but zeros follows, to a few bytes.

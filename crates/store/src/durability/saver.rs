@@ -7,12 +7,11 @@ use std::io::{self, ErrorKind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use corecast_agree::Handle;
-
 use super::disk::Disk;
+use super::group_log::Saves;
 use super::journal::Journal;
 use super::{dump, snapshot};
-use crate::keyspace::Keyspace;
+use crate::commands::Databases;
 
 /// Records since the last snapshot that are worth another one at least.
 pub(crate) const GROWN_BYTES_MIN: u64 = 64 << 20;
@@ -35,7 +34,7 @@ pub(crate) struct State {
     /// The number of times that somebody has asked, of those that are begun, and of those that are done.
     asked: u64,
     begun: u64,
-    done: u64,
+    pub(crate) done: u64,
     pub(crate) is_saving: bool,
     /// Whether the last one was taken.
     pub(crate) is_ok: bool,
@@ -48,27 +47,39 @@ pub(crate) struct State {
     has_ended: bool,
 }
 
-fn seconds() -> u64 {
+/// Copies all databases, and tells up to which entry of the order; `None` if the server is stopped before.
+pub(crate) type Copy<'a> = &'a mut (dyn FnMut() -> Option<(u64, Databases)> + Send);
+
+/// Seconds since 1970.
+pub(crate) fn seconds() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |it| it.as_secs())
 }
 
+impl State {
+    /// Where a process begins that goes on with the folder.
+    pub(crate) fn after(saves: &Saves) -> Self {
+        Self {
+            asked: saves.done,
+            begun: saves.done,
+            done: saves.done,
+            is_saving: false,
+            is_ok: saves.is_ok,
+            saved_at: saves.saved_at,
+            snapshot_bytes: saves.snapshot_bytes,
+            log_bytes: saves.saved_log_bytes,
+            failed_at: None,
+            has_ended: false,
+        }
+    }
+}
+
 impl Saver {
-    pub(crate) fn new(disk: Arc<dyn Disk>, snapshot_bytes: u64) -> Self {
+    /// Goes on where the folder is.
+    pub(crate) fn new(disk: Arc<dyn Disk>, saves: &Saves) -> Self {
         Self {
             disk,
-            state: Mutex::new(State {
-                asked: 0,
-                begun: 0,
-                done: 0,
-                is_saving: false,
-                is_ok: true,
-                saved_at: seconds(),
-                snapshot_bytes,
-                log_bytes: 0,
-                failed_at: None,
-                has_ended: false,
-            }),
+            state: Mutex::new(State::after(saves)),
             changed: Condvar::new(),
         }
     }
@@ -87,6 +98,15 @@ impl Saver {
         self.changed.notify_all();
     }
 
+    /// Notes that somebody has asked so many times in all.
+    pub(crate) fn ask_until(&self, asked: u64) {
+        let mut state = self.lock();
+        if state.asked < asked {
+            state.asked = asked;
+            self.changed.notify_all();
+        }
+    }
+
     /// The same, and waits for it; returns whether it was taken.
     pub(crate) fn save(&self) -> bool {
         let mut state = self.lock();
@@ -101,12 +121,7 @@ impl Saver {
     }
 
     /// Takes snapshots until it is stopped.
-    pub(crate) fn run(
-        &self,
-        journal: &Journal,
-        handle: &mut Handle<Keyspace>,
-        is_stopped: &dyn Fn() -> bool,
-    ) {
+    pub(crate) fn run(&self, journal: &Journal, copy: Copy<'_>, is_stopped: &dyn Fn() -> bool) {
         let _ends = Ends(self);
         while !is_stopped() {
             let log_bytes = journal.bytes();
@@ -124,7 +139,7 @@ impl Saver {
             let own = state.asked;
             (state.begun, state.is_saving) = (own, true);
             drop(state);
-            let taken = self.take(journal, handle, is_stopped);
+            let taken = self.take(journal, copy, is_stopped);
             let mut state = self.lock();
             (state.done, state.is_saving, state.is_ok) = (own, false, taken.is_ok());
             match taken {
@@ -150,10 +165,10 @@ impl Saver {
     fn take(
         &self,
         journal: &Journal,
-        handle: &mut Handle<Keyspace>,
+        copy: Copy<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> io::Result<u64> {
-        let (entry, databases) = handle.snapshot();
+        let (entry, databases) = copy().ok_or(ErrorKind::Interrupted)?;
         let index = journal.index(entry);
         let bytes = snapshot::write(&self.disk, index, |writer| {
             dump::write(&databases, |chunk| match is_stopped() {

@@ -21,7 +21,7 @@ const STEPS: u32 = 30;
 
 /// What is recovered: the entries that came.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct List(Vec<Vec<u8>>);
+pub(super) struct List(pub(super) Vec<Vec<u8>>);
 
 impl Restore for List {
     fn chunk(&mut self, bytes: &[u8]) -> Result<(), String> {
@@ -257,7 +257,10 @@ fn damaged_case(seed: u64) -> Result<(), String> {
 }
 
 /// The first seed whose case goes wrong, and how.
-fn first_failure(case: fn(u64) -> Result<(), String>, seeds: u64) -> Option<(u64, String)> {
+pub(super) fn first_failure(
+    case: fn(u64) -> Result<(), String>,
+    seeds: u64,
+) -> Option<(u64, String)> {
     // A fault may lead to a panic as well.
     let run = |seed| {
         let caught = std::panic::catch_unwind(|| case(seed));
@@ -266,7 +269,7 @@ fn first_failure(case: fn(u64) -> Result<(), String>, seeds: u64) -> Option<(u64
     (0..seeds).find_map(|seed| Some((seed, run(seed).err()?)))
 }
 
-fn number(name: &str) -> Option<u64> {
+pub(super) fn number(name: &str) -> Option<u64> {
     std::env::var(name)
         .ok()
         .map(|it| it.parse().expect("a number"))

@@ -35,6 +35,13 @@ impl Write {
         Self::try_decode(bytes).unwrap_or(Self::Nothing)
     }
 
+    /// Has the first replica that applies it tell what it removes, for whoever writes that down.
+    pub(crate) fn tell_removed(&mut self) {
+        if let Self::RemoveDue { removed, .. } = self {
+            removed.get_or_insert_default();
+        }
+    }
+
     fn try_decode(bytes: &[u8]) -> Option<Self> {
         let mut from = ByteReader(bytes);
         match from.word()? {

@@ -1,10 +1,13 @@
 //! What a replica is given by its parent, over a socket that is its standard input: options, and descriptors.
 
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixDatagram;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::net::{
@@ -16,8 +19,9 @@ use crate::bytes::{ByteReader, ByteWriter};
 use crate::durability::AppendFsync;
 use crate::server::ServerOptions;
 
-/// Most descriptors of a message: the memory, the listening socket, the own bell, and those of all.
-const DESCRIPTORS_MAX: usize = 3 + super::limits::REPLICAS_MAX;
+/// Most descriptors of a message: the memory, the listening socket, the own bell, the lock of the folder, what it begins with, and the
+/// bells of all.
+const DESCRIPTORS_MAX: usize = 5 + super::limits::REPLICAS_MAX;
 
 /// Longest message in bytes.
 const BYTES_MAX: usize = 64 << 10;
@@ -28,8 +32,14 @@ pub(super) struct Handover {
     pub(super) member: usize,
     pub(super) hash_numbers: (u64, u64),
     pub(super) options: ServerOptions,
+    /// The index in the log of the order's first entry.
+    pub(super) base: u64,
     pub(super) memory: OwnedFd,
     pub(super) listener: OwnedFd,
+    /// The lock of the folder, if there is one.
+    pub(super) lock: Option<OwnedFd>,
+    /// What it begins with; a replica that is started again takes the state of another one.
+    pub(super) first: Option<OwnedFd>,
     /// The end of its bell that it listens to, and the other ends of all.
     pub(super) bell: OwnedFd,
     pub(super) bells: Vec<OwnedFd>,
@@ -40,22 +50,42 @@ pub(super) struct Descriptors<'a> {
     pub(super) memory: BorrowedFd<'a>,
     pub(super) listener: BorrowedFd<'a>,
     pub(super) bell: BorrowedFd<'a>,
+    pub(super) lock: Option<BorrowedFd<'a>>,
+    pub(super) first: Option<BorrowedFd<'a>>,
     pub(super) bells: Vec<BorrowedFd<'a>>,
 }
 
-/// Sends what replica `member` needs.
+/// What the process of a replica is told.
+pub(super) struct Handing<'a> {
+    pub(super) member: usize,
+    pub(super) hash_numbers: (u64, u64),
+    pub(super) options: &'a ServerOptions,
+}
+
+/// Sends what a replica needs. The index in the log of the order's first entry is `base`.
 pub(super) fn give(
     to: &UnixDatagram,
-    member: usize,
-    hash_numbers: (u64, u64),
-    options: &ServerOptions,
+    handing: &Handing<'_>,
+    base: u64,
     descriptors: &Descriptors<'_>,
 ) -> io::Result<()> {
+    let Handing {
+        member,
+        hash_numbers,
+        options,
+    } = *handing;
     let mut message = ByteWriter::default();
+    let policy = AppendFsync::ALL
+        .iter()
+        .position(|it| *it == options.append_fsync);
     for word in [
         member as u64,
         hash_numbers.0,
         hash_numbers.1,
+        base,
+        u64::from(descriptors.lock.is_some()),
+        u64::from(descriptors.first.is_some()),
+        policy.expect("all policies are there") as u64,
         u64::from(options.port),
         options.replicas as u64,
         u64::from(options.protected),
@@ -68,7 +98,11 @@ pub(super) fn give(
     }
     message.bytes(options.password.as_deref().unwrap_or_default().as_bytes());
     message.bytes(options.bind.to_string().as_bytes());
+    let dir = options.dir.as_deref().unwrap_or(Path::new(""));
+    message.bytes(dir.as_os_str().as_bytes());
     let mut all = vec![descriptors.memory, descriptors.listener, descriptors.bell];
+    all.extend(descriptors.lock);
+    all.extend(descriptors.first);
     all.extend(&descriptors.bells);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -93,18 +127,28 @@ pub(super) fn take() -> io::Result<Handover> {
         &mut control,
         flags,
     )?;
-    let mut descriptors = control.drain().flat_map(|extra| match extra {
+    let descriptors = control.drain().flat_map(|extra| match extra {
         RecvAncillaryMessage::ScmRights(fds) => fds.collect::<Vec<_>>(),
         _ => Vec::new(),
     });
+    let mut descriptors = descriptors.peekable();
     let wrong = || io::Error::new(ErrorKind::InvalidData, "its parent is no corecast serve");
     let (memory, listener) = descriptors
         .next()
         .zip(descriptors.next())
         .ok_or_else(wrong)?;
     let bell = descriptors.next().ok_or_else(wrong)?;
+    let Read {
+        member,
+        hash_numbers,
+        base,
+        has_lock,
+        has_first,
+        options,
+    } = read(&message[..came.bytes]).ok_or_else(wrong)?;
+    let lock = descriptors.next_if(|_| has_lock);
+    let first = descriptors.next_if(|_| has_first);
     let bells: Vec<_> = descriptors.collect();
-    let (member, hash_numbers, options) = read(&message[..came.bytes]).ok_or_else(wrong)?;
     if bells.len() != options.replicas || member >= bells.len() {
         return Err(wrong());
     }
@@ -112,23 +156,39 @@ pub(super) fn take() -> io::Result<Handover> {
         member,
         hash_numbers,
         options,
+        base,
         memory,
         listener,
+        lock,
+        first,
         bell,
         bells,
     })
 }
 
-fn read(message: &[u8]) -> Option<(usize, (u64, u64), ServerOptions)> {
+/// What a message says.
+struct Read {
+    member: usize,
+    hash_numbers: (u64, u64),
+    base: u64,
+    has_lock: bool,
+    has_first: bool,
+    options: ServerOptions,
+}
+
+fn read(message: &[u8]) -> Option<Read> {
     let mut from = ByteReader(message);
     let mut word = || from.word();
     let member = usize::try_from(word()?).ok()?;
     let hash_numbers = (word()?, word()?);
+    let (base, has_lock, has_first) = (word()?, word()? == 1, word()? == 1);
+    let append_fsync = *AppendFsync::ALL.get(usize::try_from(word()?).ok()?)?;
     let (port, replicas, protected) = (word()?, word()?, word()?);
     let (clients_max, idle_ms, buffers_bytes_max, has_password) =
         (word()?, word()?, word()?, word()?);
     let password = String::from_utf8(from.bytes()?.to_vec()).ok()?;
     let bind: IpAddr = std::str::from_utf8(from.bytes()?).ok()?.parse().ok()?;
+    let dir = Path::new(OsStr::from_bytes(from.bytes()?));
     let options = ServerOptions {
         bind,
         port: u16::try_from(port).ok()?,
@@ -138,8 +198,15 @@ fn read(message: &[u8]) -> Option<(usize, (u64, u64), ServerOptions)> {
         clients_max: usize::try_from(clients_max).ok()?,
         idle_max: Some(Duration::from_millis(idle_ms)).filter(|it| !it.is_zero()),
         buffers_bytes_max: usize::try_from(buffers_bytes_max).ok()?,
-        dir: None,
-        append_fsync: AppendFsync::default(),
+        dir: has_lock.then(|| dir.to_owned()),
+        append_fsync,
     };
-    Some((member, hash_numbers, options))
+    Some(Read {
+        member,
+        hash_numbers,
+        base,
+        has_lock,
+        has_first,
+        options,
+    })
 }

@@ -3,10 +3,12 @@
 //! | file | what |
 //! | --- | --- |
 //! | `supervisor.rs` | [`ProcessServer`]: the process that listens, starts the others, and starts those again that end |
+//! | `generation.rs` | what replicas share that are there at a time, and what they begin with |
 //! | `replica.rs` | [`Replica`]: one of these, with an event loop |
 //! | `handover.rs` | what a replica is given by its parent: options, and descriptors |
 //! | `replica_store.rs` | the store as the event loop has it: writes through 1Paxos, reads once the replica is current |
 //! | `offers.rs` | snapshots from replica to replica |
+//! | `replica_log.rs`, `log_writer.rs` | the log in a folder, as each replica has it; the threads of the one that writes it |
 //! | `limits.rs` | how many there may be, and how long they wait |
 //!
 //! ```text
@@ -15,12 +17,17 @@
 //!                  └── replica ◄── a snapshot, when it is started again
 //! ```
 
+mod generation;
 mod handover;
 mod limits;
+mod log_writer;
 mod offers;
 mod replica;
+mod replica_log;
 mod replica_store;
 mod supervisor;
+#[cfg(test)]
+mod tests;
 
 pub use replica::Replica;
 pub(crate) use replica_store::ReplicaStore;

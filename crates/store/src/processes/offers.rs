@@ -165,7 +165,8 @@ pub(super) fn is_whole_anywhere(group: &ProcessGroup) -> io::Result<bool> {
     Ok((0..group.size()).any(|it| is_whole_in(&lines, group, it)))
 }
 
-fn written(bytes: &[u8]) -> io::Result<File> {
+/// A file in memory with these bytes.
+pub(super) fn written(bytes: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create("corecast-snapshot", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     Ok(file)

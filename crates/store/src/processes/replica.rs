@@ -1,8 +1,10 @@
 //! A replica that is a process.
 
+use std::fs::File;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 
@@ -12,7 +14,12 @@ use corecast_wire::WaitConfig;
 use super::ReplicaStore;
 use super::handover::{self, Handover};
 use super::limits::OPTIONS;
+use super::log_writer::LogContext;
+use super::offers::Offers;
+use super::replica_log::ReplicaLog;
 use crate::database;
+use crate::durability::{Directory, GroupLog};
+use crate::keyspace::Keyspace;
 use crate::server::serve_replica;
 use crate::store::StoreHandle;
 
@@ -53,8 +60,11 @@ impl Replica {
         let Handover {
             member,
             options,
+            base,
             memory,
             listener,
+            lock,
+            first,
             bell,
             bells,
             ..
@@ -65,10 +75,23 @@ impl Replica {
         let group = ProcessGroup::attach(memory.as_fd()).map_err(io::Error::other)?;
         let group = group.ringing(Arc::new(ring));
         let start = group.running(member).unwrap_or(0);
+        let log = lock.zip(options.dir.clone()).map(|(lock, dir)| {
+            let lines = group.user_lines().map_err(io::Error::other)?;
+            let context = LogContext {
+                disk: Arc::new(Directory::inherited(dir, lock)?),
+                policy: options.append_fsync,
+                base,
+                tail: Arc::default(),
+                log: Arc::new(GroupLog::new(lines, Offers::lines(group.size()))),
+                group: group.clone(),
+            };
+            Ok::<_, io::Error>(ReplicaLog::new(context, member, start))
+        });
+        let first = first.map(read_first).transpose()?;
         let member = ProcessMember::new(member, group, OPTIONS, WaitConfig::OVERSUBSCRIBED);
         let member = member.map_err(io::Error::other)?;
         let bell = mio::net::UnixDatagram::from_std(UnixDatagram::from(bell));
-        let mut store = ReplicaStore::new(member, bell)?;
+        let mut store = ReplicaStore::new(member, bell, first, log.transpose()?)?;
         if !store.enter() {
             return store.goes_on();
         }
@@ -84,4 +107,14 @@ impl Replica {
             start << 32,
         )
     }
+}
+
+/// Reads what a replica begins with, of a file that others read as well.
+fn read_first(descriptor: OwnedFd) -> io::Result<Keyspace> {
+    let file = File::from(descriptor);
+    let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, 0)?;
+    let keyspace = Keyspace::decode(&bytes);
+    keyspace.ok_or_else(|| io::Error::other("what it is to begin with is no store"))
 }

@@ -5,6 +5,7 @@
 //! alone; what others submit is applied meanwhile.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use corecast_agree::Dispatch;
@@ -13,7 +14,9 @@ use corecast_wire::ending;
 use mio::net::UnixDatagram;
 
 use super::offers::Offers;
-use crate::bytes::ByteReader;
+use super::replica_log::ReplicaLog;
+use crate::bytes::{ByteReader, ByteWriter};
+use crate::durability::GroupLog;
 use crate::keyspace::{Keyspace, Read, Response, Write};
 
 /// A replica that does not answer for so long is not asked any more for a snapshot, but another one.
@@ -29,23 +32,44 @@ pub(crate) struct ReplicaStore {
     /// The write that is waited for, and what it is answered.
     awaited: Option<u64>,
     answer: Option<Response>,
-    /// This replica lacks what the others have dropped, which is below this index.
-    behind: Option<u64>,
+    /// All before this index was applied.
+    applied: u64,
+    /// What this replica lacks of the state.
+    lacks: Option<Lack>,
     /// Whom it has asked for a snapshot, and when.
     asked: Option<(usize, Instant)>,
+    /// Where what is written is kept in a folder.
+    log: Option<ReplicaLog>,
+}
+
+/// What a replica lacks of the state.
+#[derive(Clone, Copy, Debug)]
+enum Lack {
+    /// What the others have dropped, which is below this index.
+    Below(u64),
+    /// All: it was started again. Its member learns what comes meanwhile, and has it applied later.
+    All,
 }
 
 impl ReplicaStore {
-    pub(super) fn new(member: ProcessMember, bell: UnixDatagram) -> io::Result<Self> {
+    /// The store of a replica that begins with `first`; of one that was started again without it.
+    pub(super) fn new(
+        member: ProcessMember,
+        bell: UnixDatagram,
+        first: Option<Keyspace>,
+        log: Option<ReplicaLog>,
+    ) -> io::Result<Self> {
         Ok(Self {
             offers: Offers::new(member.group(), member.me())?,
             member,
-            keyspace: Keyspace::default(),
+            lacks: first.is_none().then_some(Lack::All),
+            keyspace: first.unwrap_or_default(),
             bell,
             awaited: None,
             answer: None,
-            behind: None,
+            applied: 0,
             asked: None,
+            log,
         })
     }
 
@@ -68,13 +92,52 @@ impl ReplicaStore {
     pub(crate) fn sleeps(&mut self) -> Duration {
         loop {
             self.take();
-            if let Some(pause) = self.member.sleeps() {
-                if !self.offers.is_asked() {
-                    return pause;
-                }
+            let Some(pause) = self.member.sleeps() else {
+                continue;
+            };
+            if self.log.as_ref().is_some_and(ReplicaLog::is_awaited) {
                 self.member.wakes();
+                return Duration::ZERO;
             }
+            if !self.offers.is_asked() {
+                return pause;
+            }
+            self.member.wakes();
         }
+    }
+
+    /// The log as all replicas see it, where there is one.
+    pub(crate) fn group_log(&self) -> Option<Arc<GroupLog>> {
+        self.log.as_ref().map(|it| Arc::clone(it.shared()))
+    }
+
+    /// How many entries of the order what was answered depends on, where they are written down.
+    pub(crate) fn seen(&self) -> u64 {
+        self.log.as_ref().map_or(0, |_| self.applied)
+    }
+
+    /// Notes how far the log is, before it is looked whose replies may go out.
+    pub(crate) fn note_released(&mut self) {
+        self.log.iter_mut().for_each(ReplicaLog::note);
+    }
+
+    /// Says whether replies wait for the log.
+    pub(crate) fn set_waits(&mut self, waits: bool) {
+        self.log.iter_mut().for_each(|it| it.set_waits(waits));
+    }
+
+    /// Has a snapshot written to the folder, and waits for it; returns whether it was.
+    pub(crate) fn save(&mut self) -> bool {
+        let Some(request) = self.group_log().map(|it| it.ask()) else {
+            return false;
+        };
+        let is_saved = |it: &Self| it.log.as_ref().and_then(|it| it.is_saved(request));
+        self.wait(|it| is_saved(it).is_some()) && is_saved(self) == Some(true)
+    }
+
+    /// Makes all durable that was applied, if this replica writes. To be called when nothing more is to come.
+    pub(crate) fn close(&mut self) {
+        self.log.iter_mut().for_each(ReplicaLog::close);
     }
 
     /// An error if this replica cannot go on, as it lacks what no other one has.
@@ -94,6 +157,11 @@ impl ReplicaStore {
     /// The replicas that lead and accept, as far as this one knows.
     pub(crate) fn roles(&self) -> (usize, usize) {
         self.member.roles()
+    }
+
+    /// The replica that writes the log, if one does.
+    pub(crate) fn writer(&self) -> Option<usize> {
+        self.log.as_ref()?.writer()
     }
 
     /// The number of this replica.
@@ -129,7 +197,7 @@ impl ReplicaStore {
     fn wait(&mut self, holds: impl Fn(&Self) -> bool) -> bool {
         loop {
             self.take();
-            if self.behind.is_none() && holds(self) {
+            if self.lacks.is_none() && holds(self) {
                 return true;
             }
             // A process that ends has its parent look for others.
@@ -142,32 +210,42 @@ impl ReplicaStore {
 
     /// Applies what has come, and does what others ask of this replica.
     pub(crate) fn take(&mut self) {
-        if let Some(floor) = self.behind {
+        if let Some(lack) = self.lacks {
             self.member.receive();
-            // Late messages may have told what it lacked: then no snapshot is newer.
-            match self.member.next() >= floor {
-                true => self.is_whole_again(),
-                false => self.catch_up(),
+            match lack {
+                // Late messages may have told what it lacked: then no snapshot is newer.
+                Lack::Below(floor) if self.member.next() >= floor => self.is_whole_again(),
+                Lack::Below(_) | Lack::All => self.catch_up(),
             }
         }
-        if self.behind.is_some() {
+        if self.lacks.is_some() {
             return;
         }
         while let Some(delivery) = self.member.poll() {
             match delivery {
-                Delivery::Command { own, command, .. } => {
-                    let answer = self.keyspace.write(&Write::decode(&command));
+                // The snapshot that this replica goes on from has it.
+                Delivery::Command { index, .. } if index < self.applied => {}
+                Delivery::Command {
+                    index,
+                    own,
+                    command,
+                    ..
+                } => {
+                    let answer = self.apply(index, &command);
                     if own.is_some() && own == self.awaited {
                         self.answer = Some(answer);
                     }
                 }
                 Delivery::Behind { floor } if floor <= self.member.next() => {}
                 Delivery::Behind { floor } => {
-                    self.behind = Some(floor);
+                    self.lacks = Some(Lack::Below(floor));
                     self.offers.set_whole(self.member.group(), false);
                     return;
                 }
             }
+        }
+        if let Some(log) = &mut self.log {
+            log.advance(&self.keyspace);
         }
         if self.offers.is_asked() {
             let snapshot = self.snapshot();
@@ -176,14 +254,32 @@ impl ReplicaStore {
         self.offers.tidy(self.member.group());
     }
 
-    /// The whole replica: the length of its databases, these, and where they stand in the log.
+    fn apply(&mut self, index: u64, command: &[u8]) -> Response {
+        let mut write = Write::decode(command);
+        if self.log.is_some() {
+            write.tell_removed();
+        }
+        let answer = self.keyspace.write(&write);
+        self.applied = index + 1;
+        if let Some(log) = &mut self.log {
+            log.applied(index, &write);
+        }
+        answer
+    }
+
+    /// The whole replica: the length of its databases, these, what was applied, what of it is not in the log, and where it stands in
+    /// the order.
     fn snapshot(&self) -> Vec<u8> {
         const LENGTH: usize = size_of::<u64>();
         let mut bytes = self.keyspace.encode(vec![0; LENGTH]);
         let len = (bytes.len() - LENGTH) as u64;
         bytes[..LENGTH].copy_from_slice(&len.to_ne_bytes());
-        bytes.extend(self.member.snapshot());
-        bytes
+        let mut to = ByteWriter(bytes);
+        to.word(self.applied);
+        let tail = self.log.as_ref().map(ReplicaLog::encode);
+        to.bytes(&tail.unwrap_or_default());
+        to.0.extend(self.member.snapshot());
+        to.0
     }
 
     /// Asks for a snapshot, and installs it when it is there.
@@ -208,7 +304,7 @@ impl ReplicaStore {
     }
 
     fn is_whole_again(&mut self) {
-        (self.behind, self.asked) = (None, None);
+        (self.lacks, self.asked) = (None, None);
         self.offers.finish();
         self.offers.set_whole(self.member.group(), true);
     }
@@ -216,18 +312,29 @@ impl ReplicaStore {
     /// Goes on from the snapshot of another replica; returns whether it was whole, and newer than what this one has.
     fn install(&mut self, bytes: &[u8]) -> bool {
         let mut from = ByteReader(bytes);
-        let Some(keyspace) = from.bytes().and_then(Keyspace::decode) else {
+        let read = (|| {
+            let keyspace = Keyspace::decode(from.bytes()?)?;
+            Some((keyspace, from.word()?, from.bytes()?))
+        })();
+        let Some((keyspace, applied, tail)) = read else {
             return false;
         };
-        let installed = self.member.install(from.0).is_some();
+        let next = ByteReader(from.0).word();
+        let is_known = next.is_some_and(|it| it <= self.member.next());
+        let installed = match self.lacks {
+            // What its member has learned begins with the first entry, so what the snapshot lacks follows.
+            Some(Lack::All) if is_known => true,
+            _ => self.member.install(from.0).is_some(),
+        };
         if installed {
-            self.keyspace = keyspace;
+            (self.keyspace, self.applied) = (keyspace, applied);
+            self.log.iter_mut().for_each(|it| it.decode(tail));
         }
         installed
     }
 
     /// Whether what this replica lacks is nowhere any more.
     fn is_lost(&self) -> bool {
-        self.behind.is_some() && !self.offers.is_whole_elsewhere(self.member.group())
+        self.lacks.is_some() && !self.offers.is_whole_elsewhere(self.member.group())
     }
 }

@@ -95,11 +95,11 @@ impl Connection {
 
     /// What a connection does whose replies must not go out yet.
     fn held(&self, shared: &Shared) -> Option<State> {
-        let journal = &shared.durability.as_ref()?.journal;
+        let durability = shared.durability.as_ref()?;
         match () {
-            () if self.depends_on <= journal.released() => None,
+            () if self.depends_on <= durability.released() => None,
             // What they depend on may be lost, so nobody is told of it.
-            () if journal.failed().is_some() => Some(State::Ended),
+            () if durability.failed().is_some() => Some(State::Ended),
             () => Some(State::Held),
         }
     }

@@ -14,7 +14,7 @@ use super::connection::{Connection, SCRATCH_BYTES, State};
 use super::pipeline::Pipeline;
 use super::session::Session;
 use super::shared::{self, Shared};
-use crate::durability::Commit;
+use crate::durability::{Commit, Durability};
 use crate::keyspace::{Read, Response};
 use crate::store::StoreHandle;
 
@@ -144,6 +144,9 @@ impl EventLoop {
             }
             self.commit(&mut scratch, now);
         }
+        if let Some(replica) = self.pipeline.store().replica() {
+            replica.close();
+        }
         Ok(())
     }
 
@@ -172,12 +175,25 @@ impl EventLoop {
         let Some(durability) = &self.shared.durability else {
             return;
         };
-        let journal = &durability.journal;
         self.waits = false;
-        if self.pipeline.store().seen() > journal.released() && journal.failed().is_none() {
-            match journal.commit(self.number) {
-                Commit::Waits => self.waits = true,
-                Commit::Done(waiting) => waiting.into_iter().for_each(|it| self.shared.wake(it)),
+        match durability {
+            Durability::Own(persistence) => {
+                let journal = &persistence.journal;
+                if self.pipeline.store().seen() > journal.released() && journal.failed().is_none() {
+                    match journal.commit(self.number) {
+                        Commit::Waits => self.waits = true,
+                        Commit::Done(waiting) => {
+                            waiting.into_iter().for_each(|it| self.shared.wake(it));
+                        }
+                    }
+                }
+            }
+            // Whoever writes the log rings the bell.
+            Durability::Group(_) => {
+                self.waits = true;
+                if let Some(replica) = self.pipeline.store().replica() {
+                    replica.note_released();
+                }
             }
         }
         let mut held = std::mem::take(&mut self.held);
@@ -185,6 +201,10 @@ impl EventLoop {
         held.dedup();
         for key in held {
             self.advance(key, scratch, now);
+        }
+        let waits = !self.held.is_empty();
+        if let Some(replica) = self.pipeline.store().replica() {
+            replica.set_waits(waits);
         }
     }
 

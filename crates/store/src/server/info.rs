@@ -8,7 +8,6 @@ use super::session::REDIS_VERSION;
 use super::shared::Shared;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
-use crate::durability::Durability;
 use crate::keyspace::{Facts, Read, Response};
 use crate::resp::Reply;
 
@@ -38,14 +37,14 @@ pub(super) fn run(args: Args<'_>, around: &mut Surroundings<'_>, reply: &mut Rep
         _ => Facts::default(),
     };
     let replica = around.store.replica();
-    let process = replica.map(|it| (it.number(), it.roles()));
+    let process = replica.map(|it| (it.number(), it.roles(), it.writer()));
     let sections = SECTIONS.into_iter().filter(wanted);
     let texts = sections.map(|it| format!("# {it}\r\n{}", section(it, around, &facts, process)));
     reply.verbatim(&texts.collect::<Vec<_>>().join("\r\n"));
 }
 
-/// A replica that is a process, with the numbers of those that lead and accept.
-type Process = (usize, (usize, usize));
+/// A replica that is a process, with the numbers of those that lead, accept, and write the log.
+type Process = (usize, (usize, usize), Option<usize>);
 
 fn section(
     name: &str,
@@ -89,12 +88,15 @@ fn section(
                 ("role", "master".to_owned()),
                 ("connected_slaves", "0".to_owned()),
             ];
-            if let Some((number, (leader, acceptor))) = process {
+            if let Some((number, (leader, acceptor), writer)) = process {
                 let numbers = [
                     ("replica", number),
                     ("leader", leader),
                     ("acceptor", acceptor),
                 ];
+                let numbers = numbers
+                    .into_iter()
+                    .chain(writer.map(|it| ("log_writer", it)));
                 lines.extend(numbers.map(|(name, number)| (name, number.to_string())));
             }
             lines
@@ -110,10 +112,10 @@ fn section(
 fn persistence(shared: &Shared) -> Vec<(&'static str, String)> {
     let flag = |it: bool| u8::from(it).to_string();
     let status = |it: bool| if it { "ok" } else { "err" }.to_owned();
-    let Some(Durability { journal, saver }) = &shared.durability else {
+    let Some(durability) = &shared.durability else {
         return vec![("loading", flag(false)), ("aof_enabled", flag(false))];
     };
-    let saves = saver.state();
+    let saves = durability.saves();
     vec![
         ("loading", flag(false)),
         ("rdb_bgsave_in_progress", flag(saves.is_saving)),
@@ -121,11 +123,15 @@ fn persistence(shared: &Shared) -> Vec<(&'static str, String)> {
         ("rdb_last_bgsave_status", status(saves.is_ok)),
         ("aof_enabled", flag(true)),
         ("aof_rewrite_in_progress", flag(saves.is_saving)),
-        ("aof_last_write_status", status(journal.failed().is_none())),
+        (
+            "aof_last_write_status",
+            status(durability.failed().is_none()),
+        ),
         ("aof_base_size", saves.snapshot_bytes.to_string()),
         (
             "aof_current_size",
-            (journal.bytes() - saves.log_bytes + saves.snapshot_bytes).to_string(),
+            (saves.log_bytes.saturating_sub(saves.saved_log_bytes) + saves.snapshot_bytes)
+                .to_string(),
         ),
     ]
 }

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use corecast_agree::Handle;
 use mio::net::TcpListener;
 
-use crate::durability::{Directory, Disk, Durability, SEGMENT_BYTES};
+use crate::durability::{Directory, Disk, Durability, Persistence, SEGMENT_BYTES};
 use crate::keyspace::Keyspace;
 use crate::store::{self, StoreHandle};
 use event_loop::EventLoop;
@@ -105,12 +105,13 @@ impl Server {
         disk: Option<Arc<dyn Disk>>,
         segment_bytes: u64,
     ) -> io::Result<Self> {
-        let opened = disk.map(|it| Durability::open(it, segment_bytes));
+        let opened = disk.map(|it| Persistence::open(it, segment_bytes));
         let opened = opened.transpose()?;
         let (first, opened) = opened.unzip();
         let store = store::new(options.replicas, first.unwrap_or_default());
         let notes = opened.as_ref().map_or(Vec::new(), |it| it.notes().to_vec());
-        let durability = opened.map(|it| it.follow(&store, options.append_fsync));
+        let persistence = opened.map(|it| it.follow(&store, options.append_fsync));
+        let durability = persistence.map(|it| Durability::Own(Box::new(it)));
         let is_followed = durability.is_some();
         let listener = TcpListener::bind(SocketAddr::new(options.bind, options.port))?;
         let address = listener.local_addr()?;
@@ -170,9 +171,11 @@ impl Server {
     pub fn run_on(self, begin: impl Fn(usize) + Sync) -> io::Result<()> {
         let (shared, begin) = (&*self.shared, &begin);
         let is_stopped = || shared.is_stopped();
+        let mut copy = self.saves.map(|mut it| move || Some(it.snapshot()));
         let ended = std::thread::scope(|scope| {
-            if let (Some(durability), Some(handle)) = (&shared.durability, self.saves)
-                && let Err(error) = durability.spawn(scope, handle, &is_stopped)
+            if let (Some(Durability::Own(persistence)), Some(copy)) =
+                (&shared.durability, &mut copy)
+                && let Err(error) = persistence.spawn(scope, copy, &is_stopped)
             {
                 shared.stop();
                 return Err(error);
@@ -198,8 +201,8 @@ impl Server {
             let ends = ends.map(|it| it.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             ends.collect::<io::Result<Vec<()>>>().map(|_| ())
         });
-        if let Some(durability) = &shared.durability {
-            durability.journal.close();
+        if let Some(Durability::Own(persistence)) = &shared.durability {
+            persistence.journal.close();
         }
         ended
     }
@@ -211,10 +214,11 @@ pub(crate) fn serve_replica(
     listener: std::net::TcpListener,
     address: SocketAddr,
     options: ServerOptions,
-    store: StoreHandle,
+    mut store: StoreHandle,
     clients_before: u64,
 ) -> io::Result<()> {
-    let shared = Arc::new(Shared::new(options, address, None));
+    let log = store.replica().and_then(|it| it.group_log());
+    let shared = Arc::new(Shared::new(options, address, log.map(Durability::Group)));
     shared.number_clients_after(clients_before);
     let listener = TcpListener::from_std(listener);
     EventLoop::new(0, Some(listener), store, shared)?.run()

@@ -168,7 +168,7 @@ impl Shared {
 
     /// Why writes are refused, if they are.
     pub(super) fn refuses_writes(&self) -> Option<&str> {
-        self.durability.as_ref()?.journal.failed()
+        self.durability.as_ref()?.failed()
     }
 }
 

@@ -16,10 +16,10 @@ use crate::servers::{Ours, options};
 const FOLDER: &str = "CORECAST_STORE_FOLDER";
 
 /// A folder that goes with this value.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = std::fs::remove_dir_all(&path);
         Self(path)

@@ -4,21 +4,25 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use corecast_agree::linearizability::{Recorder, Registers, Request, check};
-use corecast_store::{ProcessServer, Replica, ServerOptions};
+use corecast_store::{AppendFsync, ProcessServer, Replica, ServerOptions};
 use corecast_wire::ending::not_outliving;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::client::{Client, request};
+use crate::durable::Folder;
 use crate::servers::{Ours, options};
 
 /// What a process is that this program is started as again: a server of so many replicas, or a replica.
 const ROLE: &str = "CORECAST_TEST_SERVE";
+/// The folder of the server, if it has one.
+const FOLDER: &str = "CORECAST_TEST_SERVE_FOLDER";
 
 /// A test that hangs fails after this, long after any machine would be done.
 const HANGS: Duration = Duration::from_secs(120);
@@ -46,6 +50,8 @@ fn a_process_of_these_tests() {
         Ok(replicas) => {
             let options = ServerOptions {
                 replicas: replicas.parse().unwrap(),
+                dir: std::env::var_os(FOLDER).map(PathBuf::from),
+                append_fsync: AppendFsync::Always,
                 ..options()
             };
             let server = ProcessServer::bind(options).unwrap();
@@ -81,9 +87,12 @@ struct Processes {
 
 impl Processes {
     fn start(replicas: usize) -> Self {
-        let mut command = again(&replicas.to_string());
+        Self::of(&mut again(&replicas.to_string()), replicas)
+    }
+
+    fn of(command: &mut Command, replicas: usize) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut server = not_outliving(&mut command, Signal::KILL).spawn().unwrap();
+        let mut server = not_outliving(command, Signal::KILL).spawn().unwrap();
         let out = BufReader::new(server.stdout.take().unwrap());
         let told = Arc::new(Mutex::new(Told::default()));
         let noted = Arc::clone(&told);
@@ -287,9 +296,13 @@ enum Blow {
 
 /// Clients act, and some replicas are killed or stopped meanwhile: the leader, the acceptor, both, another one, all but one. All
 /// that is answered can be explained by one order, and nothing that was answered is gone later.
-fn rounds(count: u32) {
+fn rounds(count: u32, folder: Option<&Folder>) {
     const REPLICAS: usize = 3;
-    let processes = Processes::start(REPLICAS);
+    let mut command = again(&REPLICAS.to_string());
+    if let Some(folder) = folder {
+        command.env(FOLDER, &folder.0);
+    }
+    let processes = Processes::of(&mut command, REPLICAS);
     let address = processes.address();
     let mut random = fastrand::Rng::with_seed(1);
     let (mut calls, mut pending) = (0, 0);
@@ -367,7 +380,9 @@ fn rounds(count: u32) {
 #[test]
 fn replicas_that_are_killed_or_stopped_lose_nothing() {
     let asked = std::env::var("CORECAST_TEST_ROUNDS").ok();
-    rounds(asked.and_then(|it| it.parse().ok()).unwrap_or(14));
+    let count = asked.and_then(|it| it.parse().ok()).unwrap_or(14);
+    rounds(count, None);
+    rounds(count.div_ceil(2), Some(&Folder::new("rounds")));
 }
 
 /// Random commands are answered as by replicas that are threads.

@@ -19,6 +19,8 @@ use crate::paxos::{Driver, Event, Full, Options, Snapshot};
 pub enum Delivery {
     /// The next command of the total order.
     Command {
+        /// Its index in the log, where there are also entries that are no commands, and parts of commands.
+        index: u64,
         /// The start that submitted it.
         start: u64,
         /// The number that [`submit`](ProcessMember::submit) has returned for it; none for one of another start.
@@ -51,8 +53,8 @@ pub enum Delivery {
 /// let start = group.starting(0)?;
 /// let mut member = ProcessMember::new(0, group, options, WaitConfig::BALANCED)?;
 /// let own = Some(member.submit(&[7; 5000]));
-/// let command = vec![7; 5000];
-/// assert_eq!(member.wait(), Delivery::Command { start, own, command });
+/// let Delivery::Command { own: told, command, .. } = member.wait() else { panic!("nobody lags") };
+/// assert_eq!((told, command), (own, vec![7; 5000]));
 /// # Ok::<(), corecast_wire::SegmentError>(())
 /// ```
 #[derive(Debug)]
@@ -249,6 +251,7 @@ impl ProcessMember {
         let command = self.unfinished.take(&submission)?;
         self.raise(index + 1);
         Some(Delivery::Command {
+            index,
             start,
             own,
             command,
