@@ -9,6 +9,7 @@ use crate::ranks::{Fault, Ranks};
 use crate::sites;
 use crate::teams::{self, Membership, Shared};
 use crate::types;
+use crate::windows::After;
 use corecast::Failure;
 use corecast::debug::{Level, say};
 use corecast_network::{Handle, Library, NetworkError};
@@ -39,6 +40,8 @@ pub(crate) enum Taken {
     DoneBetween(c_int),
     /// It is the library's.
     Library,
+    /// It is the library's, and this comes after it.
+    LibraryAnd(After),
     /// It is the library's, and its time is to be [noted](note).
     LibraryTimed(Handle, Entry),
 }
@@ -47,6 +50,11 @@ impl Taken {
     /// A call that has ended with this code, or is the library's.
     pub(crate) fn of(code: Option<c_int>) -> Self {
         code.map_or(Self::Library, Self::Done)
+    }
+
+    /// A call of the library's, after which there is something left to do or not.
+    pub(crate) fn before(after: Option<After>) -> Self {
+        after.map_or(Self::Library, Self::LibraryAnd)
     }
 }
 

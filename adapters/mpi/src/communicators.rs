@@ -92,7 +92,7 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
         return None;
     }
     let key = (*KEY.get_or_init(|| begin(library)))?;
-    let (is_served, rank, size) = ask(library, handle)?;
+    let (is_served, rank, size) = process::ask(library, handle)?;
     let inner = Inner {
         rank,
         size,
@@ -132,26 +132,6 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
     known().by_handle.insert(handle, entry);
     recent(handle).store(attribute, Ordering::Release);
     Some(entry)
-}
-
-/// Whether a communicator can be served, this process's rank, and their number; `None` if it is no communicator.
-fn ask(library: &Library, handle: Handle) -> Option<(bool, usize, usize)> {
-    if handle == library.no_communicator() {
-        return None;
-    }
-    let functions = library.functions();
-    let (mut inter, mut rank, mut size): (c_int, c_int, c_int) = (0, 0, 0);
-    // SAFETY: places for numbers. A handle that is no communicator is an error of the calls.
-    let ended = unsafe {
-        (functions.comm_test_inter)(handle, &mut inter)
-            | (functions.comm_rank)(handle, &mut rank)
-            | (functions.comm_size)(handle, &mut size)
-    };
-    let (rank, size) = (usize::try_from(rank).ok()?, usize::try_from(size).ok()?);
-    let can = inter == 0 && size > 1 && size <= corecast::process::RANKS_MAX;
-    // Others may not have loaded this library.
-    let can = can && library.is_within_world(handle, size);
-    (ended == 0).then_some((can, rank, size))
 }
 
 /// Makes the key of the attribute, hears of the end of MPI, and prepares what waits call.
