@@ -5,6 +5,7 @@
 //! another thread has just freed finds another handle in it, or none.
 
 use crate::process;
+use crate::race::{KINDS, Kind};
 use crate::slots::{SLOTS, slot};
 use crate::teams::{self, Shared};
 use corecast::debug::{Level, say};
@@ -40,6 +41,20 @@ struct Inner {
     /// Calls before there was a team.
     calls: u32,
     shared: Option<Arc<Shared>>,
+    /// Of each kind of reduction the last one that a race has left to the library, and for how many calls.
+    left: [Option<(Left, u32)>; KINDS.len()],
+}
+
+/// Calls that are left to the library for good.
+pub(crate) const FOR_GOOD: u32 = u32::MAX;
+
+/// A reduction of predefined elements by a predefined operator, whose handles always mean the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    pub(crate) kind: Kind,
+    pub(crate) count: i64,
+    pub(crate) datatype: Handle,
+    pub(crate) op: Handle,
 }
 
 /// The entries of handles that were met last, so that most calls take no lock.
@@ -98,6 +113,7 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
         size,
         calls: 0,
         shared: None,
+        left: [None; KINDS.len()],
     };
     let entry = known().free.pop();
     let entry = match entry {
@@ -217,6 +233,43 @@ unsafe extern "C" fn finalizing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_v
 }
 
 impl Communicator {
+    /// Whether this call of a reduction was left to the library, so that nothing else has to be looked up.
+    #[inline]
+    pub(crate) fn has_left(&self, left: &Left) -> bool {
+        // SAFETY: MPI allows one collective at a time on a communicator.
+        let found = unsafe {
+            self.inner.with(
+                |_| (),
+                |inner| {
+                    Ok(match &mut inner.left[left.kind as usize] {
+                        Some((known, FOR_GOOD)) => known == left,
+                        Some((known, calls)) if known == left && *calls > 0 => {
+                            *calls -= 1;
+                            true
+                        }
+                        _ => false,
+                    })
+                },
+            )
+        };
+        found == Ok(true)
+    }
+
+    /// Leaves a reduction to the library for so many calls. All members do.
+    #[cold]
+    pub(crate) fn leave(&self, left: Left, calls: u32) {
+        // SAFETY: as above. If it cannot be noted it is looked up again.
+        let _: Result<(), ()> = unsafe {
+            self.inner.with(
+                |_| (),
+                |inner| {
+                    inner.left[left.kind as usize] = Some((left, calls));
+                    Ok(())
+                },
+            )
+        };
+    }
+
     /// Runs `body` with the team of the communicator, this process's rank and the number of ranks; `None` if this call is
     /// the library's. A communicator that has no team yet counts the call, and makes a team when there were enough. All
     /// members do it in the same call.

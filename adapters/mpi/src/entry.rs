@@ -15,7 +15,6 @@ use crate::windows;
 use corecast_network::{Handle, Loaded, next_definition};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
-use std::time::Instant;
 
 /// Where else a function of MPI is defined.
 #[derive(Clone, Copy)]
@@ -106,8 +105,7 @@ macro_rules! taken_over {
                     let code = match (taken, functions().$mpi.native) {
                         (Taken::DoneBetween(code), _) => code,
                         (_, None) => return missing(),
-                        (Taken::LibraryTimed(comm, entry), Some(native)) => {
-                            let began = Instant::now();
+                        (Taken::LibraryTimed(comm, entry, began), Some(native)) => {
                             let code = native($($argument),*);
                             note(comm, entry, began);
                             code

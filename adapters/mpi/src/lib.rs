@@ -30,7 +30,7 @@
 //!     │            sites   │      │     │      where the program calls, and how long what no team has takes
 //!     │              └─────┴──┬───┴─────┘
 //!     └────── 2    process  slots  between     on or off, the MPI library, its progress; where tables keep handles; the
-//!                             costs            way between hosts, and what messages cost there
+//!                   racing    costs            way between hosts, and what messages cost there; one race
 //!             1      corecast_network          what differs between MPI libraries
 //! ```
 //!
@@ -65,6 +65,7 @@ mod operators;
 mod parts;
 mod process;
 mod race;
+mod racing;
 mod ranks;
 mod reductions;
 mod regions;
