@@ -1,14 +1,16 @@
 //! Layer 6: one call of a collective that is taken over.
 
 use crate::buffers::Elements;
-use crate::communicators;
+use crate::communicators::{self, FOR_GOOD, Left};
 use crate::operators::{self, Operator};
 use crate::process;
 use crate::race::{Entry, Kind, Races, Turn};
+use crate::racing::{Step, Timed, Times};
 use crate::ranks::{Fault, Ranks};
 use crate::sites;
 use crate::teams::{self, Membership, Shared};
 use crate::types;
+use crate::windows::After;
 use corecast::Failure;
 use corecast::debug::{Level, say};
 use corecast_network::{Handle, Library, NetworkError};
@@ -24,8 +26,12 @@ pub(crate) struct Call<'a> {
     library: &'static Library,
     comm: Handle,
     races: &'a mut Races,
-    /// The race that this call is part of, and since when it runs.
+    /// The race that this call is part of, and since when its time is taken.
     timed: Option<(Entry, Instant)>,
+    /// Whether further calls like this one may be left to the library, which then are not looked up.
+    leaves: bool,
+    /// How many are.
+    left: u32,
 }
 
 /// What is left of a call: that it ran, or how it ended.
@@ -39,14 +45,21 @@ pub(crate) enum Taken {
     DoneBetween(c_int),
     /// It is the library's.
     Library,
-    /// It is the library's, and its time is to be [noted](note).
-    LibraryTimed(Handle, Entry),
+    /// It is the library's, and this comes after it.
+    LibraryAnd(After),
+    /// It is the library's, and the time is to be [noted](note), since then.
+    LibraryTimed(Handle, Entry, Instant),
 }
 
 impl Taken {
     /// A call that has ended with this code, or is the library's.
     pub(crate) fn of(code: Option<c_int>) -> Self {
         code.map_or(Self::Library, Self::Done)
+    }
+
+    /// A call of the library's, after which there is something left to do or not.
+    pub(crate) fn before(after: Option<After>) -> Self {
+        after.map_or(Self::Library, Self::LibraryAnd)
     }
 }
 
@@ -67,6 +80,8 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
             comm,
             races: &mut membership.races,
             timed: None,
+            leaves: false,
+            left: 0,
         };
         // A panic ends the process, as it cannot leave a function of C.
         let ran = body(&mut call);
@@ -88,15 +103,45 @@ pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) 
                     false => Taken::Done(code),
                 }
             }
-            None => timed.map_or(Taken::Library, |(entry, _)| {
-                Taken::LibraryTimed(comm, entry)
+            None => timed.map_or(Taken::Library, |(entry, began)| {
+                Taken::LibraryTimed(comm, entry, began)
             }),
         }
     });
     ran.unwrap_or(Taken::Library)
 }
 
-/// Notes how long a call of the library's took that is part of a race.
+/// [`run`] for a reduction: if a race has left it to the library, that is found first.
+#[inline]
+pub(crate) fn run_reduction(
+    raw: Handle,
+    left: Left,
+    body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
+) -> Taken {
+    let found = || {
+        let library = process::library().filter(|_| process::is_on())?;
+        communicators::served(library, raw)
+    };
+    let Some(communicator) = found() else {
+        return Taken::Library;
+    };
+    if communicator.has_left(&left) {
+        return Taken::Library;
+    }
+    let mut calls = 0;
+    let taken = run(raw, |call| {
+        call.leaves = true;
+        let ran = body(call);
+        calls = call.left;
+        ran
+    });
+    if calls > 0 {
+        communicator.leave(left, calls);
+    }
+    taken
+}
+
+/// Notes the time when a call of the library's has ended that is part of a race.
 #[cold]
 pub(crate) fn note(comm: Handle, entry: Entry, began: Instant) {
     with_membership(comm, |_, membership, _, _, _| {
@@ -158,20 +203,37 @@ impl Call<'_> {
             return None;
         }
         let (entry, ranks) = (Entry::of(kind, bytes), &mut *self.ranks);
-        let greatest = |mut times: [f64; 2]| {
+        let greatest = |mut times: Times| {
             let found = ranks.greatest(&mut times);
             found.ok().map(|()| times)
         };
         match self.races.turn(entry, bytes, greatest) {
             Turn::Team => Some(()),
-            Turn::Library => None,
-            turn => {
-                // A failure of the team is told by the operation itself, or by the next one.
-                let _ = self.ranks.barrier();
-                self.timed = Some((entry, Instant::now()));
-                (turn == Turn::TeamTimed).then_some(())
+            Turn::Library => {
+                self.left = FOR_GOOD;
+                None
             }
+            Turn::Raced(step) => self.race(entry, step),
         }
+    }
+
+    /// A call that is part of a race.
+    #[cold]
+    fn race(&mut self, entry: Entry, step: Step) -> Option<()> {
+        if self.leaves && !step.on_team {
+            // As after the race.
+            self.left = self.races.skip_between(entry);
+        }
+        if step.meets {
+            // A failure of the team is told by the operation itself, or by the next one.
+            let _ = self.ranks.barrier();
+        }
+        self.timed = match step.timed {
+            Timed::No => None,
+            Timed::Call => Some((entry, Instant::now())),
+            Timed::Since(began) => Some((entry, began)),
+        };
+        step.on_team.then_some(())
     }
 
     /// A root, if it is one.

@@ -5,6 +5,7 @@
 //! another thread has just freed finds another handle in it, or none.
 
 use crate::process;
+use crate::race::{KINDS, Kind};
 use crate::slots::{SLOTS, slot};
 use crate::teams::{self, Shared};
 use corecast::debug::{Level, say};
@@ -40,6 +41,20 @@ struct Inner {
     /// Calls before there was a team.
     calls: u32,
     shared: Option<Arc<Shared>>,
+    /// Of each kind of reduction the last one that a race has left to the library, and for how many calls.
+    left: [Option<(Left, u32)>; KINDS.len()],
+}
+
+/// Calls that are left to the library for good.
+pub(crate) const FOR_GOOD: u32 = u32::MAX;
+
+/// A reduction of predefined elements by a predefined operator, whose handles always mean the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    pub(crate) kind: Kind,
+    pub(crate) count: i64,
+    pub(crate) datatype: Handle,
+    pub(crate) op: Handle,
 }
 
 /// The entries of handles that were met last, so that most calls take no lock.
@@ -92,12 +107,13 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
         return None;
     }
     let key = (*KEY.get_or_init(|| begin(library)))?;
-    let (is_served, rank, size) = ask(library, handle)?;
+    let (is_served, rank, size) = process::ask(library, handle)?;
     let inner = Inner {
         rank,
         size,
         calls: 0,
         shared: None,
+        left: [None; KINDS.len()],
     };
     let entry = known().free.pop();
     let entry = match entry {
@@ -132,26 +148,6 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
     known().by_handle.insert(handle, entry);
     recent(handle).store(attribute, Ordering::Release);
     Some(entry)
-}
-
-/// Whether a communicator can be served, this process's rank, and their number; `None` if it is no communicator.
-fn ask(library: &Library, handle: Handle) -> Option<(bool, usize, usize)> {
-    if handle == library.no_communicator() {
-        return None;
-    }
-    let functions = library.functions();
-    let (mut inter, mut rank, mut size): (c_int, c_int, c_int) = (0, 0, 0);
-    // SAFETY: places for numbers. A handle that is no communicator is an error of the calls.
-    let ended = unsafe {
-        (functions.comm_test_inter)(handle, &mut inter)
-            | (functions.comm_rank)(handle, &mut rank)
-            | (functions.comm_size)(handle, &mut size)
-    };
-    let (rank, size) = (usize::try_from(rank).ok()?, usize::try_from(size).ok()?);
-    let can = inter == 0 && size > 1 && size <= corecast::process::RANKS_MAX;
-    // Others may not have loaded this library.
-    let can = can && library.is_within_world(handle, size);
-    (ended == 0).then_some((can, rank, size))
 }
 
 /// Makes the key of the attribute, hears of the end of MPI, and prepares what waits call.
@@ -237,6 +233,43 @@ unsafe extern "C" fn finalizing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_v
 }
 
 impl Communicator {
+    /// Whether this call of a reduction was left to the library, so that nothing else has to be looked up.
+    #[inline]
+    pub(crate) fn has_left(&self, left: &Left) -> bool {
+        // SAFETY: MPI allows one collective at a time on a communicator.
+        let found = unsafe {
+            self.inner.with(
+                |_| (),
+                |inner| {
+                    Ok(match &mut inner.left[left.kind as usize] {
+                        Some((known, FOR_GOOD)) => known == left,
+                        Some((known, calls)) if known == left && *calls > 0 => {
+                            *calls -= 1;
+                            true
+                        }
+                        _ => false,
+                    })
+                },
+            )
+        };
+        found == Ok(true)
+    }
+
+    /// Leaves a reduction to the library for so many calls. All members do.
+    #[cold]
+    pub(crate) fn leave(&self, left: Left, calls: u32) {
+        // SAFETY: as above. If it cannot be noted it is looked up again.
+        let _: Result<(), ()> = unsafe {
+            self.inner.with(
+                |_| (),
+                |inner| {
+                    inner.left[left.kind as usize] = Some((left, calls));
+                    Ok(())
+                },
+            )
+        };
+    }
+
     /// Runs `body` with the team of the communicator, this process's rank and the number of ranks; `None` if this call is
     /// the library's. A communicator that has no team yet counts the call, and makes a team when there were enough. All
     /// members do it in the same call.

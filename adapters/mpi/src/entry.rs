@@ -11,10 +11,10 @@ use crate::parts::{Long, Short};
 use crate::process;
 use crate::reductions::{self, By};
 use crate::sites::Visit;
+use crate::windows;
 use corecast_network::{Handle, Loaded, next_definition};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
-use std::time::Instant;
 
 /// Where else a function of MPI is defined.
 #[derive(Clone, Copy)]
@@ -105,10 +105,14 @@ macro_rules! taken_over {
                     let code = match (taken, functions().$mpi.native) {
                         (Taken::DoneBetween(code), _) => code,
                         (_, None) => return missing(),
-                        (Taken::LibraryTimed(comm, entry), Some(native)) => {
-                            let began = Instant::now();
+                        (Taken::LibraryTimed(comm, entry, began), Some(native)) => {
                             let code = native($($argument),*);
                             note(comm, entry, began);
+                            code
+                        }
+                        (Taken::LibraryAnd(after), Some(native)) => {
+                            let code = native($($argument),*);
+                            after.call(code);
                             code
                         }
                         (_, Some(native)) => native($($argument),*),
@@ -139,6 +143,13 @@ taken_over! {
     MPI_Alloc_mem PMPI_Alloc_mem (bytes: isize, info: Handle, base: Buffer)
         => Taken::of(heap::alloc(bytes, info, base));
     MPI_Free_mem PMPI_Free_mem (base: Buffer) => Taken::of(heap::free(base));
+    MPI_Win_allocate_shared PMPI_Win_allocate_shared (
+        bytes: isize, unit: c_int, info: Handle, comm: Handle, base: Buffer, window: Buffer
+    ) => Taken::before(windows::allocate(comm, window));
+    MPI_Win_allocate_shared_c PMPI_Win_allocate_shared_c (
+        bytes: isize, unit: isize, info: Handle, comm: Handle, base: Buffer, window: Buffer
+    ) => Taken::before(windows::allocate(comm, window));
+    MPI_Win_free PMPI_Win_free (window: Buffer) => Taken::before(windows::free(window));
     MPI_Barrier PMPI_Barrier (comm: Handle) => moves::barrier(comm);
     MPI_Bcast PMPI_Bcast (data: Buffer, n: c_int, t: Handle, root: c_int, comm: Handle)
         => moves::broadcast(Received(data, n.into(), t), root, comm);

@@ -17,7 +17,7 @@ const BYTES_MAX: usize = 64 << 30;
 const BYTES_MIN: usize = 4096;
 
 /// The variable that leaves all memory to the library if it is 0.
-const SWITCH: &str = "CORECAST_MPI_HEAP";
+pub(crate) const SWITCH: &str = "CORECAST_MPI_HEAP";
 
 /// The key of MPI 4 by which a program asks for an alignment.
 const ALIGNMENT: &CStr = c"mpi_minimum_memory_alignment";
@@ -33,7 +33,7 @@ pub(crate) fn heap() -> Option<&'static Arc<SymmetricHeap>> {
 }
 
 fn make() -> Option<Arc<SymmetricHeap>> {
-    if std::env::var_os(SWITCH).is_some_and(|text| text == "0") {
+    if !is_wanted() {
         return None;
     }
     let heap = SymmetricHeap::new(memory().unwrap_or(BYTES_MAX).min(BYTES_MAX));
@@ -43,6 +43,11 @@ fn make() -> Option<Arc<SymmetricHeap>> {
         });
     };
     heap.inspect_err(refused).ok().map(Arc::new)
+}
+
+/// Whether memory that MPI gives may be lent without a copy.
+pub(crate) fn is_wanted() -> bool {
+    std::env::var_os(SWITCH).is_none_or(|text| text != "0")
 }
 
 /// Bytes of memory that the machine has.

@@ -19,16 +19,18 @@
 //!     │              ├────────────┤
 //!     │       6    call         parts          one call; buffers with a part for each rank
 //!     │              ├────────────┤
-//!     │       5  communicators  buffers        what is known of them by handle; the program's buffers as bytes
+//!     │       5  communicators  buffers        what is known of them by handle; the program's buffers as bytes;
+//!     │              windows     │             windows of shared memory
 //!     │              │            │
 //!     │       4    teams      operators        teams of communicators' members; operators of reductions
 //!     │              │            │
 //!     │       3    card  ranks  race  types    what a process tells others of itself; one rank of a host or of several;
 //!     │            heap    │      │     │      memory that programs ask MPI for; who is faster; what is known of data types;
+//!     │            regions │      │     │      memory of windows, which teams lend;
 //!     │            sites   │      │     │      where the program calls, and how long what no team has takes
 //!     │              └─────┴──┬───┴─────┘
 //!     └────── 2    process  slots  between     on or off, the MPI library, its progress; where tables keep handles; the
-//!                             costs            way between hosts, and what messages cost there
+//!                   racing    costs            way between hosts, and what messages cost there; one race
 //!             1      corecast_network          what differs between MPI libraries
 //! ```
 //!
@@ -63,12 +65,15 @@ mod operators;
 mod parts;
 mod process;
 mod race;
+mod racing;
 mod ranks;
 mod reductions;
+mod regions;
 mod sites;
 mod slots;
 mod teams;
 mod types;
+mod windows;
 
 #[used]
 #[unsafe(link_section = ".init_array")]

@@ -81,6 +81,26 @@ fn find() -> Option<&'static Library> {
     LIBRARY.get_or_init(found).as_ref()
 }
 
+/// Whether a communicator can be served, this process's rank, and their number; `None` if it is no communicator.
+pub(crate) fn ask(library: &Library, handle: Handle) -> Option<(bool, usize, usize)> {
+    if handle == library.no_communicator() {
+        return None;
+    }
+    let functions = library.functions();
+    let (mut inter, mut rank, mut size): (c_int, c_int, c_int) = (0, 0, 0);
+    // SAFETY: places for numbers. A handle that is no communicator is an error of the calls.
+    let ended = unsafe {
+        (functions.comm_test_inter)(handle, &mut inter)
+            | (functions.comm_rank)(handle, &mut rank)
+            | (functions.comm_size)(handle, &mut size)
+    };
+    let (rank, size) = (usize::try_from(rank).ok()?, usize::try_from(size).ok()?);
+    let can = inter == 0 && size > 1 && size <= corecast::process::RANKS_MAX;
+    // Others may not have loaded this library.
+    let can = can && library.is_within_world(handle, size);
+    (ended == 0).then_some((can, rank, size))
+}
+
 /// Makes what [`progress`] tests. The library must be running.
 pub(crate) fn watch_for_progress(library: &Library) {
     let (mut comm, mut request): (Handle, Handle) = (0, 0);

@@ -1,13 +1,13 @@
 //! Layer 3: whether a collective is faster on the team or by the library, found out while the program runs.
 //!
-//! The first calls of an operation at a length go to the one and the other in turn, block by block. Ranks meet in a barrier of
-//! the team before each of them, so that nobody is timed who waits for a rank that is late, and each measures how long the call
-//! takes it. Then all take the time of the slowest rank, so they decide alike; and the choice stays. What a program computes never
-//! depends on it: operations that would give other bits are not raced, and run on the team.
+//! The first calls of an operation at a length are a [race](crate::racing): they go to the one and the other in turn, block by block.
+//! Then all take the times of the slowest rank, so they decide alike; and the choice stays. What a program computes never depends on
+//! it: operations that would give other bits are not raced, and run on the team.
 
 use crate::process;
+use crate::racing::{Racing, Step, Times, in_the_programs_manner, library_wins};
 use corecast::debug::{Level, say};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Operations that are raced by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-const KINDS: [Kind; 15] = [
+pub(crate) const KINDS: [Kind; 15] = [
     Kind::Barrier,
     Kind::Broadcast,
     Kind::Gather,
@@ -58,24 +58,12 @@ const KINDS: [Kind; 15] = [
 /// One for each power of two.
 const CLASSES: usize = 48;
 
-/// Calls in one block. The first one still has to do with what the block before left behind, and is not counted.
-const BLOCK: u32 = 5;
-/// Calls in one block from this length on, where each takes as long as many short ones.
-const LONG: usize = 256 << 10;
-const LONG_BLOCK: u32 = 3;
-
 /// Bytes that pass through the team's bounce buffers before a race begins, in at most so many calls: new memory costs time when
 /// it is touched first, several times as much as a copy.
 const WARM_BYTES: usize = 2 << 20;
 const WARM_CALLS: usize = 64;
 /// Shorter data need no bounce buffers.
 const WARM_FROM: usize = 4 << 10;
-
-/// After so many pairs of blocks the ranks compare, and decide if the one takes so many times as long as the other.
-const LOOKS: [(usize, f64); 3] = [(2, 2.0), (4, 1.3), (7, 1.0)];
-
-/// The library is chosen where it takes at most this part of the team's time. What cannot be told apart stays with the team.
-const CLEARLY: f64 = 0.97;
 
 /// Who runs an operation at a length.
 #[derive(Debug, Default)]
@@ -84,21 +72,9 @@ enum Choice {
     Open,
     Team,
     Library,
+    /// Calls that are still to come before its race begins.
+    Warming(usize),
     Racing(Box<Racing>),
-}
-
-/// A race that is not decided.
-#[derive(Debug, Default)]
-struct Racing {
-    /// Calls that are still to come before it begins.
-    warm: usize,
-    /// Calls so far.
-    calls: u32,
-    block: u32,
-    /// Seconds a call, of each block, on the team and by the library.
-    times: [Vec<f64>; 2],
-    /// Of the current block.
-    sum: f64,
 }
 
 /// All races of a team.
@@ -116,10 +92,8 @@ pub(crate) enum Turn {
     Team,
     /// It is the library's.
     Library,
-    /// It runs on the team, and is timed.
-    TeamTimed,
-    /// It is the library's, and is timed.
-    LibraryTimed,
+    /// It is part of a race.
+    Raced(Step),
 }
 
 /// A place in the table: an operation at a length.
@@ -134,12 +108,16 @@ impl Entry {
         Self(kind as usize * CLASSES + class.min(CLASSES - 1))
     }
 
-    fn told(self, team: f64, library: f64) -> String {
+    fn told(self, times: Times, seen: [f64; 2]) -> String {
         let (kind, class) = (KINDS[self.0 / CLASSES], self.0 % CLASSES);
         let upto = (1_usize << class) - 1;
-        let [team, library] = [team, library].map(|seconds| seconds * 1e6);
+        let [team, library] = seen.map(|seconds| seconds * 1e6);
+        let manner = match seen == times[..2] {
+            true => "apart",
+            false => "close to each other",
+        };
         format!(
-            "MPI: {kind:?} of up to {upto} B: {team:.2} µs on the team, {library:.2} µs by the library"
+            "MPI: {kind:?} of up to {upto} B, calls {manner}: {team:.2} µs on the team, {library:.2} µs by the library"
         )
     }
 }
@@ -158,13 +136,19 @@ impl Races {
         &mut self,
         entry: Entry,
         bytes: usize,
-        greatest: impl FnOnce([f64; 2]) -> Option<[f64; 2]>,
+        greatest: impl FnOnce(Times) -> Option<Times>,
     ) -> Turn {
-        match self.choices[entry.0] {
-            Choice::Team => Turn::Team,
-            Choice::Library => Turn::Library,
-            _ => self.race(entry, bytes, greatest),
+        match &mut self.choices[entry.0] {
+            Choice::Team => return Turn::Team,
+            Choice::Library => return Turn::Library,
+            Choice::Racing(racing) => {
+                if let Some(step) = racing.step_between() {
+                    return Turn::Raced(step);
+                }
+            }
+            _ => {}
         }
+        self.race(entry, bytes, greatest)
     }
 
     #[cold]
@@ -172,7 +156,7 @@ impl Races {
         &mut self,
         entry: Entry,
         bytes: usize,
-        greatest: impl FnOnce([f64; 2]) -> Option<[f64; 2]>,
+        greatest: impl FnOnce(Times) -> Option<Times>,
     ) -> Turn {
         let choice = &mut self.choices[entry.0];
         if matches!(choice, Choice::Open) {
@@ -180,35 +164,33 @@ impl Races {
                 *choice = Choice::Team;
                 return Turn::Team;
             }
-            let block = if bytes < LONG { BLOCK } else { LONG_BLOCK };
-            let warm = match bytes {
+            *choice = Choice::Warming(match bytes {
                 _ if bytes < WARM_FROM => 0,
                 _ => (WARM_BYTES / bytes).min(WARM_CALLS),
-            };
-            *choice = Choice::Racing(Box::new(Racing {
-                warm,
-                block,
-                ..Racing::default()
-            }));
+            });
+        }
+        match choice {
+            Choice::Warming(0) => *choice = Choice::Racing(Box::new(Racing::new(bytes))),
+            Choice::Warming(calls) => {
+                *calls -= 1;
+                return Turn::Team;
+            }
+            _ => {}
         }
         let Choice::Racing(racing) = choice else {
             return Turn::Team;
         };
-        if racing.warm > 0 {
-            racing.warm -= 1;
-            return Turn::Team;
-        }
         if let Some(limit) = racing.look() {
             // A failure of the team is told by the operation itself.
-            let Some([team, library]) = greatest(racing.medians()) else {
+            let Some(times) = greatest(racing.medians()) else {
                 return Turn::Team;
             };
-            let decided = limit == LOOKS[LOOKS.len() - 1].1;
-            if decided || team > limit * library || library > limit * team {
+            let seen = in_the_programs_manner(times);
+            if let Some(library_wins) = library_wins(seen, limit) {
                 if self.tells {
-                    say(Level::Trace, || entry.told(team, library));
+                    say(Level::Trace, || entry.told(times, seen));
                 }
-                let (next, turn) = match library < CLEARLY * team {
+                let (next, turn) = match library_wins {
                     true => (Choice::Library, Turn::Library),
                     false => (Choice::Team, Turn::Team),
                 };
@@ -216,13 +198,18 @@ impl Races {
                 return turn;
             }
         }
-        match racing.contestant() {
-            0 => Turn::TeamTimed,
-            _ => Turn::LibraryTimed,
+        Turn::Raced(racing.step())
+    }
+
+    /// Leaves out the calls that only run between others, and returns how many: the caller sees to it that they do.
+    pub(crate) fn skip_between(&mut self, entry: Entry) -> u32 {
+        match &mut self.choices[entry.0] {
+            Choice::Racing(racing) => racing.skip_between(),
+            _ => 0,
         }
     }
 
-    /// Notes how long a timed call took.
+    /// Notes the time since `began`, when a call has ended that is to be timed.
     #[cold]
     pub(crate) fn note(&mut self, entry: Entry, began: Instant) {
         if let Choice::Racing(racing) = &mut self.choices[entry.0] {
@@ -231,94 +218,61 @@ impl Races {
     }
 }
 
-impl Racing {
-    /// Whose block it is: 0 for the team.
-    fn contestant(&self) -> usize {
-        (self.calls / self.block % 2) as usize
-    }
-
-    /// Whether this is a call before which ranks compare, and by how much the times must differ.
-    fn look(&self) -> Option<f64> {
-        let pair = 2 * self.block;
-        let pairs = (self.calls / pair) as usize;
-        let whole = self.calls.is_multiple_of(pair);
-        let found = LOOKS.iter().find(|&&(after, _)| whole && after == pairs);
-        found.map(|&(_, limit)| limit)
-    }
-
-    fn note(&mut self, took: Duration) {
-        let (contestant, within) = (self.contestant(), self.calls % self.block);
-        if within == 0 {
-            self.sum = 0.0;
-        } else {
-            self.sum += took.as_secs_f64();
-        }
-        self.calls += 1;
-        if within + 1 == self.block {
-            let mean = self.sum / f64::from(self.block - 1);
-            self.times[contestant].push(mean);
-        }
-    }
-
-    /// Of two blocks it is the shorter one: the first call at a length may have to touch new memory.
-    fn medians(&self) -> [f64; 2] {
-        [0, 1].map(|contestant| {
-            let mut sorted = self.times[contestant].clone();
-            sorted.sort_by(f64::total_cmp);
-            sorted[(sorted.len() - 1) / 2]
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::racing::{LONG, Timed};
+    use std::time::Duration;
 
-    /// Runs a race between contestants of these times, of which every rank sees the same; who wins, and after how many calls.
-    fn race(team: f64, library: f64, bytes: usize) -> (Turn, u32) {
-        let block = if bytes < LONG { BLOCK } else { LONG_BLOCK };
+    /// Runs a race between contestants that take so many seconds, of which every rank sees the same; who wins, and after how many
+    /// calls.
+    fn race(times: Times, bytes: usize) -> (Turn, u32) {
         let mut races = Races::new(false);
         let entry = Entry::of(Kind::Reduce, bytes);
-        races.choices[entry.0] = Choice::Racing(Box::new(Racing {
-            block,
-            ..Racing::default()
-        }));
+        // Of a block of close calls.
+        let timed_close = if bytes < 4096 { 48.0 } else { 12.0 };
+        races.choices[entry.0] = Choice::Racing(Box::new(Racing::new(bytes)));
         for call in 0..1000 {
             let turn = races.turn(entry, bytes, |own| Some(own.map(|time| 3.0 * time)));
-            let took = match turn {
-                Turn::TeamTimed => team,
-                Turn::LibraryTimed => library,
-                decided => return (decided, call),
+            let Turn::Raced(step) = turn else {
+                return (turn, call);
             };
             let Choice::Racing(racing) = &mut races.choices[entry.0] else {
                 panic!("it is raced");
             };
-            racing.note(Duration::from_secs_f64(took));
+            let [apart, close] = [0, 2].map(|block| times[block + usize::from(!step.on_team)]);
+            match step.timed {
+                Timed::No => {}
+                Timed::Call => racing.note(Duration::from_secs_f64(apart)),
+                Timed::Since(_) => racing.note(Duration::from_secs_f64(timed_close * close)),
+            }
         }
         panic!("it is decided in the end");
     }
 
     #[test]
     fn the_faster_one_stays_and_clear_cases_end_early() {
-        assert_eq!(race(1e-6, 9e-6, 8), (Turn::Team, 20));
-        assert_eq!(race(9e-6, 1e-6, 8), (Turn::Library, 20));
-        assert_eq!(race(1.5e-6, 1e-6, 8), (Turn::Library, 40));
-        assert_eq!(race(1.1e-6, 1e-6, 8), (Turn::Library, 70));
-        assert_eq!(race(1e-6, 0.99e-6, 8), (Turn::Team, 70));
-        assert_eq!(race(1e-3, 1e-3, LONG), (Turn::Team, 42));
+        let (team, library) = (Turn::Team, Turn::Library);
+        assert_eq!(race([1e-6, 9e-6, 1e-6, 9e-6], 8), (team, 20));
+        assert_eq!(race([9e-6, 1e-6, 9e-6, 1e-6], 8), (library, 20));
+        assert_eq!(race([3e-6, 1e-6, 3e-6, 1e-6], 8), (library, 296));
+        assert_eq!(race([1.5e-6, 1e-6, 1.5e-6, 1e-6], 8), (library, 434));
+        assert_eq!(race([1.1e-6, 1e-6, 1.1e-6, 1e-6], 8), (library, 710));
+        assert_eq!(race([1e-6, 0.99e-6, 1e-6, 0.99e-6], 8), (team, 710));
+        assert_eq!(race([1e-5, 0.99e-5, 1e-5, 0.99e-5], 8192), (team, 230));
+        assert_eq!(race([1e-3; 4], LONG), (team, 42));
+        assert_eq!(race([1e-3, 3e-3, 0.0, 0.0], LONG), (team, 12));
+        // Close to each other the other one is faster, or the program computes in between.
+        assert_eq!(race([1e-6, 2e-6, 1e-6, 0.4e-6], 8), (library, 296));
+        assert_eq!(race([1e-6, 3e-6, 90e-6, 50e-6], 8), (team, 296));
     }
 
     #[test]
-    fn a_first_block_that_is_slow_decides_nothing() {
-        let mut racing = Racing {
-            block: 2,
-            ..Racing::default()
-        };
-        for time in [90, 90, 5, 5, 1, 1, 5, 5] {
-            racing.note(Duration::from_secs(time));
-        }
-        assert_eq!(racing.medians(), [1.0, 5.0]);
-        assert_eq!(racing.look(), Some(2.0));
+    fn new_memory_is_touched_before_a_race() {
+        let (mut races, entry) = (Races::new(false), Entry::of(Kind::Gather, 1 << 20));
+        let mut next = || races.turn(entry, 1 << 20, |_| None);
+        assert_eq!([next(), next()], [Turn::Team; 2]);
+        assert!(matches!(next(), Turn::Raced(step) if step.meets && step.on_team));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! All ranks give the same operator and type, so they agree about what is left to the library.
 
 use crate::buffers::{slice, slice_mut};
-use crate::call::{Call, Taken, count, run};
+use crate::call::{Call, Taken, count, run, run_reduction};
+use crate::communicators::Left;
 use crate::operators::{Exactness, Operator};
 use crate::process;
 use crate::race::Kind;
@@ -15,6 +16,18 @@ use std::ffi::{c_int, c_void};
 /// The number of elements of a reduction, their type, and the operator.
 #[derive(Clone, Copy)]
 pub(crate) struct By(pub(crate) i64, pub(crate) Handle, pub(crate) Handle);
+
+impl By {
+    fn of(self, kind: Kind) -> Left {
+        let Self(count, datatype, op) = self;
+        Left {
+            kind,
+            count,
+            datatype,
+            op,
+        }
+    }
+}
 
 /// A reduction of bytes.
 struct Reduction {
@@ -118,7 +131,7 @@ pub(crate) unsafe fn reduce(
     root: c_int,
     comm: Handle,
 ) -> Taken {
-    run(comm, |call| {
+    run_reduction(comm, by.of(Kind::Reduce), |call| {
         let (reduction, root) = (call.reduction(by)?, call.root(root)?);
         let in_place = call.is_in_place(sent);
         let data = match call.rank == root {
@@ -153,7 +166,7 @@ unsafe fn everywhere(
     comm: Handle,
     body: impl FnOnce(&mut Ranks, &mut [u8], &dyn Combine) -> Result<(), Fault>,
 ) -> Taken {
-    run(comm, |call| {
+    run_reduction(comm, by.of(kind), |call| {
         let reduction = call.reduction(by)?;
         if kind == Kind::Scan && !call.ranks.keeps_order() {
             return None;
@@ -227,7 +240,7 @@ pub(crate) unsafe fn exscan(
     by: By,
     comm: Handle,
 ) -> Taken {
-    run(comm, |call| {
+    run_reduction(comm, by.of(Kind::Exscan), |call| {
         let reduction = call.reduction(by)?;
         let in_place = call.is_in_place(sent);
         if !call.ranks.keeps_order() {
@@ -242,8 +255,21 @@ pub(crate) unsafe fn exscan(
         // SAFETY: MPI's contract.
         unsafe {
             if first {
-                let mut copy = aligned(slice(sent, reduction.bytes));
-                let copied = &mut bytemuck::cast_slice_mut(&mut copy)[..reduction.bytes];
+                let given = slice(sent, reduction.bytes);
+                // Short data need no memory of their own.
+                let mut here = [0_u128; 16];
+                let mut there;
+                let copied: &mut [u8] = match given.len() <= size_of_val(&here) {
+                    true => {
+                        let room = &mut bytemuck::cast_slice_mut(&mut here)[..given.len()];
+                        room.copy_from_slice(given);
+                        room
+                    }
+                    false => {
+                        there = aligned(given);
+                        &mut bytemuck::cast_slice_mut(&mut there)[..given.len()]
+                    }
+                };
                 return Some(
                     call.ranks
                         .exscan_by(copied, reduction.operator.as_combine()),

@@ -16,6 +16,7 @@ use crate::heap;
 use crate::process::progress;
 use crate::race::Races;
 use crate::ranks::Ranks;
+use crate::regions;
 use bytemuck::{Pod, Zeroable};
 use corecast::process::Address;
 use corecast::{Builder, Member, Team};
@@ -277,7 +278,7 @@ fn private(library: &Library, comm: Handle, rank: usize) -> Result<Handle, Refus
 }
 
 /// Gives every member's value to all members.
-fn gather<T: bytemuck::Pod>(
+pub(crate) fn gather<T: bytemuck::Pod>(
     library: &Library,
     comm: Handle,
     own: &T,
@@ -352,7 +353,8 @@ fn make(cards: &[Card], hosts: &Hosts, rank: usize) -> Result<Option<(Team, Memb
         .meanwhile(progress)
         .join_limit(JOIN_LIMIT)
         // The program has none of its buffers there.
-        .symmetric(0);
+        .symmetric(0)
+        .regions(regions::of_team(cards.iter().map(Card::process).collect()));
     if hosts.len() > 1 {
         // Its operations are parts of calls.
         builder = builder.record(false);

@@ -164,7 +164,13 @@ fn said(output: &Output) -> String {
 /// Runs a program with each library and number of ranks; it says that all is right, and the adapter that it served it.
 #[track_caller]
 fn all_right(file: &str, more: &[(&str, &str)], runs: &[(usize, &[&str])]) {
-    for mpi in LIBRARIES {
+    all_right_with(&LIBRARIES, file, more, runs);
+}
+
+/// The same with some of the libraries.
+#[track_caller]
+fn all_right_with(libraries: &[Mpi], file: &str, more: &[(&str, &str)], runs: &[(usize, &[&str])]) {
+    for mpi in libraries {
         let Some(program) = mpi.compile("mpicc", file, &["-lpthread"]) else {
             continue;
         };
@@ -281,6 +287,17 @@ fn memory_of_mpi_is_shared_memory() {
         &[(2, &["1"]), (3, &["1"])],
     );
     all_right("memory.c", &[("CORECAST_MPI_HEAP", "0")], &[(2, &["0"])]);
+}
+
+/// Windows are the library's as they are without the adapter, and what lies in them is lent; where that is turned off it is copied.
+#[test]
+fn windows_of_shared_memory_are_lent() {
+    let lent = [("CORECAST_MPI_RACE", "0")];
+    all_right("windows.c", &lent, &[(2, &["1", "threads"])]);
+    // MPICH makes windows with barriers of its own, in which more ranks than cores spin for long.
+    all_right_with(&LIBRARIES[..1], "windows.c", &lent, &[(3, &["1"])]);
+    let copied = [("CORECAST_MPI_RACE", "0"), ("CORECAST_MPI_HEAP", "0")];
+    all_right("windows.c", &copied, &[(2, &["0"])]);
 }
 
 #[test]

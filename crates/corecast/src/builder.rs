@@ -18,7 +18,7 @@ use corecast_machine::CpuList;
 use corecast_model::MachineFile;
 use corecast_model::profile::Start;
 use corecast_plan::{Pattern, RootChoice};
-use corecast_team::{Options, SymmetricHeap};
+use corecast_team::{Options, SharedRegions, SymmetricHeap};
 use corecast_wire::WaitConfig;
 use corecast_wire::queue::Backend;
 
@@ -374,6 +374,37 @@ impl Builder {
     /// ```
     pub fn heap(mut self, heap: Arc<SymmetricHeap>) -> Self {
         self.options.heap = Some(heap);
+        self
+    }
+
+    /// Memory that all processes of the team share by other means, for example a file that all have mapped: what operations lend of it
+    /// is read where it lies. Regions may come and go while there is the team, and one may serve several teams. All processes of the
+    /// team have the same ones, by the same numbers; a process that is given none refuses what others lend of theirs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast::process::{Address, SharedMapping, SharedRegions, SymmetricHeap};
+    /// use std::sync::Arc;
+    ///
+    /// // Any memory will do that others have mapped too.
+    /// let heap = SymmetricHeap::new(1 << 20)?;
+    /// let mut data = heap.alloc(1 << 16, 1)?;
+    /// let first = data.as_ptr().addr();
+    /// let mapping = SharedMapping::find(first..first + data.len())?;
+    /// // SAFETY: the heap stands.
+    /// let region = Arc::new(unsafe { mapping.region(7) }?);
+    /// let regions = Arc::new(SharedRegions::default());
+    /// regions.add(&region);
+    /// // All processes have made it.
+    /// region.open();
+    /// let address = Address::Name(format!("example-regions-{}", std::process::id()));
+    /// let team = corecast::Builder::new().regions(regions).enter(&address, 1, &[None])?;
+    /// team.join(0)?.broadcast(0, &mut data[..])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn regions(mut self, regions: Arc<SharedRegions>) -> Self {
+        self.options.regions = Some(regions);
         self
     }
 

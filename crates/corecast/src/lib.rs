@@ -102,6 +102,7 @@ pub mod process {
         Address, CMA, EnterError, InheritError, RANKS_MAX, RendezvousError, SegmentHeaderError,
         TEAM_FD, TEAM_RANK, TEAM_SIZE,
     };
+    pub use corecast_team::{SharedMapping, SharedRegion, SharedRegions};
     pub use corecast_team::{SymmetricBytes, SymmetricHeap, TransferPath};
 }
 

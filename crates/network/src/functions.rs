@@ -106,5 +106,8 @@ functions! {
     info_get: c"PMPI_Info_get"(Handle, *const c_char, c_int, *mut c_char, *mut c_int);
     reduce_local: c"PMPI_Reduce_local"(Send, Receive, c_int, Handle, Handle);
     op_commutative: c"PMPI_Op_commutative"(Handle, *mut c_int);
+    win_shared_query: c"PMPI_Win_shared_query"(
+        Handle, c_int, *mut isize, *mut c_int, *mut *mut c_void
+    );
     allgather_bytes: c"PMPI_Allgather"(Send, c_int, Handle, Receive, c_int, Handle, Handle);
 }

@@ -4,7 +4,7 @@ use crate::Handle;
 use crate::dialect::{Dialect, Operation};
 use crate::functions::Functions;
 use crate::loaded::Loaded;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_void};
 
 /// An MPI library that is initialised.
 #[derive(Debug)]
@@ -95,6 +95,21 @@ impl Library {
     #[inline(always)]
     pub fn handle(&self, raw: Handle) -> Handle {
         raw & self.handle_mask
+    }
+
+    /// The handle at a place of the program's, which is as long as the library's handles are.
+    ///
+    /// # Safety
+    ///
+    /// There is one.
+    pub unsafe fn handle_at(&self, place: *const c_void) -> Handle {
+        // SAFETY: the caller's promise; a program gives any kind of place, so it may be at any address.
+        unsafe {
+            match u32::try_from(self.handle_mask) {
+                Ok(_) => place.cast::<u32>().read_unaligned() as Handle,
+                Err(_) => place.cast::<Handle>().read_unaligned(),
+            }
+        }
     }
 
     /// `MPI_COMM_WORLD`

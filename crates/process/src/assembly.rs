@@ -10,7 +10,7 @@ use crate::segment_header::{Facts, Owner, SegmentHeader};
 use crate::transfer_path::{Word, map_heaps, try_all};
 use corecast_collectives::Plans;
 use corecast_team::team_memory::TeamMemory;
-use corecast_team::{KernelCopies, Options, OwnPart, SymmetricHeap, Team};
+use corecast_team::{KernelCopies, Options, OwnPart, SharedRegions, SymmetricHeap, Team};
 use corecast_wire::fork::{ForkDetector, forked_since};
 use corecast_wire::sync::{mutated, process_id};
 use corecast_wire::{Segment, WaitConfig, shared_fence_kind};
@@ -89,6 +89,7 @@ pub(crate) struct Assembly {
     limit: Duration,
     kernel_copies: Option<KernelCopies>,
     heap: Option<Arc<SymmetricHeap>>,
+    regions: Option<Arc<SharedRegions>>,
     word: Word,
     /// What tells the other processes when this one ends.
     keeping: Option<Keeping>,
@@ -150,6 +151,7 @@ impl Assembly {
             limit: options.join_limit,
             kernel_copies: options.kernel_copies,
             heap: options.heap,
+            regions: options.regions,
             word,
             keeping,
         })
@@ -210,6 +212,9 @@ impl Assembly {
         }
         let heaps = map_heaps(&self.header, &self.ranks);
         self.team_memory.set_heaps(self.heap, heaps);
+        if let Some(regions) = self.regions {
+            self.team_memory.set_regions(regions);
+        }
         let usable = std::thread::available_parallelism().map_or(1, usize::from);
         let shares = size > usable;
         let (processes, paths) = try_all(&self.header, &self.ranks, self.kernel_copies, shares);

@@ -53,7 +53,9 @@ pub use corecast_collectives::{
     Ordered, Parts, Plans, PlansError, RANGES_MAX,
 };
 #[cfg(not(loom))]
-pub use corecast_transfer::{AllocError, SymmetricBytes, SymmetricHeap};
+pub use corecast_transfer::{
+    AllocError, SharedMapping, SharedRegion, SharedRegions, SymmetricBytes, SymmetricHeap,
+};
 pub use error::{JoinError, TeamError};
 pub use failure::{Failure, Loss, RankActivity, Site};
 pub use hardware::{Hardware, MemberLines, TeamLines};

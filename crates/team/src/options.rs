@@ -5,7 +5,7 @@ use crate::operation::RANKS_MAX;
 use crate::transfer_path::KernelCopies;
 use corecast_collectives::Algorithms;
 #[cfg(not(loom))]
-use corecast_transfer::SymmetricHeap;
+use corecast_transfer::{SharedRegions, SymmetricHeap};
 use corecast_wire::WaitConfig;
 use corecast_wire::fiber::STACK_BYTES;
 use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
@@ -71,6 +71,10 @@ pub struct Options {
     /// teams of the process, and buffers are made in it without any of them. Processes of one team may differ.
     #[cfg(not(loom))]
     pub heap: Option<Arc<SymmetricHeap>>,
+    /// Memory that all processes of the team share by means of somebody else's: what ranks lend of it is read where it lies. All
+    /// processes of the team have the same regions, or this one has none.
+    #[cfg(not(loom))]
+    pub regions: Option<Arc<SharedRegions>>,
     /// From which length on the kernel copies what this process's ranks lend to other processes, where `CORECAST_CMA` does
     /// not say it. `None`: from 128 KiB where ranks share cores, else never.
     pub kernel_copies: Option<KernelCopies>,
@@ -151,6 +155,8 @@ impl Default for Options {
             symmetric: SYMMETRIC_BYTES,
             #[cfg(not(loom))]
             heap: None,
+            #[cfg(not(loom))]
+            regions: None,
             kernel_copies: None,
             meanwhile: None,
             begun: [0; 2],

@@ -42,7 +42,7 @@ use {
     crate::symmetric::SymmetricBuffer,
     crate::transfer_path::Heaps,
     bytemuck::Pod,
-    corecast_transfer::{AllocError, SymmetricHeap, SymmetricMemory},
+    corecast_transfer::{AllocError, SharedRegions, SymmetricHeap, SymmetricMemory},
 };
 
 /// A team without its members.
@@ -85,6 +85,9 @@ pub struct TeamMemory {
     /// This process's heap, and by rank those of other processes that this one has mapped.
     #[cfg(not(loom))]
     heaps: OnceLock<(Option<Arc<SymmetricHeap>>, Heaps)>,
+    /// Memory that all processes of the team share otherwise.
+    #[cfg(not(loom))]
+    regions: OnceLock<Arc<SharedRegions>>,
 }
 
 /// The line of a rank's operation history, which goes on after operation number `begun`.
@@ -231,6 +234,8 @@ impl TeamMemory {
             symmetric,
             #[cfg(not(loom))]
             heaps: OnceLock::new(),
+            #[cfg(not(loom))]
+            regions: OnceLock::new(),
         };
         let first = team_memory.context(0, &rank_segments)?;
         *team_memory.waiting() = vec![first];
@@ -262,12 +267,25 @@ impl TeamMemory {
         let _ = self.heaps.set((own, theirs));
     }
 
+    /// Lets members lend what lies in these regions without copying it, and read what others lend of theirs. Call it before
+    /// [`set_processes`](Self::set_processes).
+    #[cfg(not(loom))]
+    pub fn set_regions(&self, regions: Arc<SharedRegions>) {
+        let _ = self.regions.set(regions);
+    }
+
     /// Tells the endpoints of an operation context whose memory they can read.
     fn introduce(&self, context: &mut [Option<OpContext>]) {
         #[cfg(not(loom))]
         if let Some((own, theirs)) = self.heaps.get() {
             for context in context.iter_mut().flatten() {
                 context.fabric.open_heaps(own.as_deref(), theirs);
+            }
+        }
+        #[cfg(not(loom))]
+        if let Some(regions) = self.regions.get() {
+            for context in context.iter_mut().flatten() {
+                context.fabric.open_regions(regions);
             }
         }
         let Some((processes, lends_from)) = self.kernel_copy.get() else {

@@ -108,6 +108,8 @@ pub enum Way {
     Symmetric,
     /// It copies them from an offset in the heap of the lender's process, which it has mapped.
     Heap,
+    /// It copies them from a region that both processes have; `start` says which one, and the offset in it.
+    Region,
 }
 
 impl Way {
@@ -118,6 +120,7 @@ impl Way {
             0 => Self::InPlace,
             1 => Self::KernelCopy,
             3 => Self::Heap,
+            4 => Self::Region,
             _ => Self::Symmetric,
         }
     }

@@ -1,6 +1,6 @@
 //! The loans of one rank, to its peers and from them.
 
-use crate::bounce_buffer::{self, BounceBuffer, BounceMemory};
+use crate::bounce_buffer::{self, BounceBuffer, BounceLine, BounceMemory};
 use crate::cma::Process;
 use crate::descriptor::{DESCRIPTORS, DescriptorFields, Way};
 use crate::eager_buffer::EagerBuffer;
@@ -8,11 +8,12 @@ use crate::eager_buffer::EagerBuffer;
 use crate::heap::{MappedHeap, SymmetricHeap};
 use crate::link::{Link, Outside, Piece};
 use crate::pipelined::PipelinedCopy;
+use crate::regions::{KnownRegions, SharedRegions, offset};
 use crate::unfetched::Unfetched;
 use crate::window::Window;
 #[cfg(not(loom))]
 use corecast_wire::fork::{ForkDetector, forked_since};
-use corecast_wire::{FenceKind, stream};
+use corecast_wire::{FenceKind, LineSlice, stream};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -70,6 +71,8 @@ pub struct Endpoint {
     symmetric: Range<usize>,
     /// The addresses of this process's heap.
     heap: Range<usize>,
+    /// Memory that the processes of the team share otherwise.
+    regions: KnownRegions,
     /// Tells whether this is a copy in a forked process.
     #[cfg(not(loom))]
     fork_detector: ForkDetector,
@@ -99,6 +102,7 @@ impl Endpoint {
             kernel_copy_from: usize::MAX,
             symmetric: 0..0,
             heap: 0..0,
+            regions: KnownRegions::default(),
             #[cfg(not(loom))]
             fork_detector: ForkDetector::now(),
         }
@@ -216,6 +220,11 @@ impl Endpoint {
         self.heap = heap.addresses();
     }
 
+    /// From now on what lies in one of these regions is lent without a copy to other processes, and what they lend so is read.
+    pub fn lends_regions(&mut self, regions: Arc<SharedRegions>) {
+        self.regions = KnownRegions::new(regions);
+    }
+
     /// Says that the peer behind `link` belongs to a process whose heap this one has mapped. The peer may then lend what lies
     /// there without a copy.
     ///
@@ -255,7 +264,7 @@ impl Endpoint {
 
     /// Lends a part of `window` to the peers behind `links`: by address at once; between processes
     /// the loan waits for its turn, and [`advance`](Self::advance) goes on with it. There it is read where it lies if it is
-    /// in this rank's symmetric memory or its process's heap, or by kernel copy, and else goes through the bounce buffer.
+    /// in this rank's symmetric memory, its process's heap or a region, or by kernel copy, and else goes through the bounce buffer.
     ///
     /// # Panics
     ///
@@ -281,6 +290,8 @@ impl Endpoint {
         let mut pipelined: Option<PipelinedCopy> = None;
         let symmetric = offset(&self.symmetric, &addresses).map(|start| (start, Way::Symmetric));
         let heap = offset(&self.heap, &addresses).map(|start| (start, Way::Heap));
+        let region = self.regions.lend(&addresses);
+        let symmetric = symmetric.or(region.map(|start| (start, Way::Region)));
         let kernel = (addresses.len() >= self.kernel_copy_from)
             .then_some((addresses.start as u64, Way::KernelCopy));
         for &number in links {
@@ -484,10 +495,10 @@ impl Endpoint {
         link.theirs.is_some() && link.look().is_some_and(is_direct)
     }
 
-    /// Whether the next loan of the peer behind `link` is there and in symmetric memory or a heap.
+    /// Whether the next loan of the peer behind `link` is there and in symmetric memory, a heap or a region.
     pub fn is_symmetric(&mut self, link: usize) -> bool {
         let said = self.links[link].look();
-        said.is_some_and(|said| matches!(said.way, Way::Symmetric | Way::Heap))
+        said.is_some_and(|said| matches!(said.way, Way::Symmetric | Way::Heap | Way::Region))
     }
 
     /// Copies the bytes from offset `at` on of the next loan of the peer behind `link`, which is read [where it
@@ -514,32 +525,42 @@ impl Endpoint {
         if said.len != said.left || end.is_none_or(|end| end > said.len) {
             return Err(Unfetched::Outside);
         }
-        let mapped = match said.way {
-            Way::Symmetric => link.symmetric.as_ref(),
-            Way::Heap => link.heap.as_ref(),
-            Way::InPlace | Way::KernelCopy => None,
+        let whole =
+            |lines: &LineSlice<BounceLine>| (lines.as_ptr().cast::<u8>(), size_of_val(&**lines));
+        let mut kept = None;
+        let (mapped, start) = match said.way {
+            Way::Symmetric => (link.symmetric.as_ref().map(whole), said.start),
+            Way::Heap => (link.heap.as_ref().map(whole), said.start),
+            Way::Region => {
+                kept = self.regions.read(said.start);
+                let found = kept.as_ref();
+                let start = found.map_or(0, |&(_, offset)| offset);
+                (found.map(|(region, _)| region.bytes()), start)
+            }
+            Way::InPlace | Way::KernelCopy => (None, 0),
         };
         let read = match (said.way, &link.kernel_copy, mapped) {
             (Way::KernelCopy, Some(process), _) => {
                 process.read(said.start.wrapping_add(at as u64), into)
             }
-            (_, _, Some(theirs)) => {
-                let bytes = size_of_val(&**theirs) as u64;
-                let from = said.start.checked_add(at as u64);
+            (_, _, Some((first, bytes))) => {
+                let from = start.checked_add(at as u64);
                 let is_there = |from: &u64| {
                     let end = from.checked_add(into.len() as u64);
-                    end.is_some_and(|end| end <= bytes)
+                    end.is_some_and(|end| end <= bytes as u64)
                 };
                 let from = from.filter(is_there).ok_or(Unfetched::Outside)?;
-                let from = theirs.as_ptr().cast::<u8>().wrapping_add(from as usize);
+                let from = first.wrapping_add(from as usize);
                 // SAFETY: within the peer's symmetric memory or heap, as was just checked, whose segment the link keeps
-                // mapped. Its rank writes there only once it has struck the descriptor out, and what was copied is not
-                // believed then. `into` is not there: no rank has a reference to another one's symmetric memory or heap.
+                // mapped, or within a region, which `kept` does. Its rank writes there only once it has struck the descriptor
+                // out, and what was copied is not believed then. `into` is not there: no rank has a reference to another one's
+                // symmetric memory or heap, and nobody has one to these addresses of a region.
                 unsafe { stream::copy_raw(into, from, all) };
                 Ok(())
             }
             _ => return Err(Unfetched::Outside),
         };
+        drop(kept);
         if !link.borrower.stands() {
             link.seen = None;
             return Err(Unfetched::Revoked);
@@ -591,13 +612,6 @@ impl Endpoint {
             self.links[lent.link].lender.revoke(lent.number);
         }
     }
-}
-
-/// The offset of addresses in memory that others have mapped, if all of them lie there.
-fn offset(memory: &Range<usize>, addresses: &Range<usize>) -> Option<u64> {
-    let inside =
-        !addresses.is_empty() && memory.start <= addresses.start && addresses.end <= memory.end;
-    inside.then(|| (addresses.start - memory.start) as u64)
 }
 
 /// The panic message where an endpoint has no bounce buffer.

@@ -16,6 +16,7 @@
 //! | `cma.rs` | memory of another process, read by the kernel (`process_vm_readv`) |
 //! | `symmetric.rs` | buffers that all processes of a team have mapped |
 //! | `heap.rs` | buffers of a process that the processes of all of its teams map |
+//! | `regions.rs` | memory that processes share by means of somebody else's |
 //! | `link.rs`, `join.rs` | the two ends between a pair of ranks; the pieces of a loan, as a borrower reads them |
 //! | `pipelined.rs` | loans that wait until the bounce buffer has room |
 //! | `window.rs`, `scope.rs` | buffers of which parts can be lent, and for how long |
@@ -42,6 +43,7 @@ mod heap;
 mod join;
 mod link;
 mod pipelined;
+mod regions;
 mod scope;
 #[cfg(not(loom))]
 mod symmetric;
@@ -55,6 +57,7 @@ pub use endpoint::Endpoint;
 pub use heap::{HeapName, MappedHeap, SymmetricHeap};
 pub use join::{End, Memory, join};
 pub use link::{Outside, Piece, link_bytes};
+pub use regions::{SharedMapping, SharedRegion, SharedRegions};
 pub use scope::{HasEndpoint, scope, scope_to_read};
 #[cfg(not(loom))]
 pub use symmetric::{AllocError, SymmetricBytes, SymmetricMemory};

@@ -46,7 +46,7 @@ impl PipelinedCopy {
     }
 
     /// A loan to one peer, which reads it where it lies: by kernel copy, or from an offset on in the lender's symmetric
-    /// memory or heap.
+    /// memory, its heap or a region.
     pub(crate) fn direct(
         addresses: Range<usize>,
         (start, way): (u64, Way),

@@ -7,7 +7,7 @@ use crate::element::Element;
 use crate::failure::Failure;
 use crate::transfer_path::Processes;
 #[cfg(not(loom))]
-use corecast_transfer::{MappedHeap, SymmetricHeap};
+use corecast_transfer::{MappedHeap, SharedRegions, SymmetricHeap};
 use corecast_transfer::{Piece, Unfetched};
 use corecast_wire::Fabric;
 use corecast_wire::queue::Received;
@@ -163,6 +163,12 @@ impl Hardware {
                 self.endpoint.maps_heap(number, heap);
             }
         }
+    }
+
+    /// Lets the endpoint lend what lies in these regions, and read what peers lend of theirs.
+    #[cfg(not(loom))]
+    pub(crate) fn open_regions(&mut self, regions: &Arc<SharedRegions>) {
+        self.endpoint.lends_regions(Arc::clone(regions));
     }
 
     /// Takes the next loan of `peer`, which must have `len` bytes.

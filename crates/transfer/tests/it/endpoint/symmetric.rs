@@ -1,7 +1,10 @@
 //! Loans out of symmetric memory, which are read where they lie.
 
 use super::*;
-use corecast_transfer::{AllocError, HeapName, MappedHeap, SymmetricBytes, SymmetricHeap};
+use corecast_transfer::{
+    AllocError, HeapName, MappedHeap, SharedMapping, SharedRegion, SharedRegions, SymmetricBytes,
+    SymmetricHeap,
+};
 use std::os::fd::AsRawFd;
 
 fn filled(rank: &Rank, seed: u64, len: usize) -> SymmetricBytes {
@@ -89,6 +92,85 @@ fn what_lies_in_a_heap_is_read_in_place_by_those_that_map_it() {
     data.fill(0);
     let taken_back = one.endpoint.fetch(0, 0, &mut into[..10], 0);
     assert_eq!(taken_back, Err(Unfetched::Revoked));
+}
+
+/// A region over addresses of a heap, which stands.
+fn region(addresses: &[u8], id: u16) -> Arc<SharedRegion> {
+    let first = addresses.as_ptr().addr();
+    let mapping = SharedMapping::find(first..first + addresses.len()).unwrap();
+    // SAFETY: the heap stands for as long as its buffer.
+    Arc::new(unsafe { mapping.region(id) }.unwrap())
+}
+
+/// What is open is lent in place, what is closed goes through the bounce buffer, and what is gone is refused.
+#[test]
+fn what_lies_in_a_region_is_read_in_place_while_it_is_open() {
+    let mut ranks = team(&[0, 1], 2, 128);
+    let [zero, one] = &mut ranks[..] else {
+        unreachable!("two ranks")
+    };
+    let heap = SymmetricHeap::new(1 << 20).unwrap();
+    let mut data = heap.alloc(9000, 1).unwrap();
+    data.copy_from_slice(&bytes(9, 9000));
+    // Neither begins at a page, and their numbers come in no order.
+    let late = region(&data[5000..], 3);
+    let early = region(&data[100..5000], 60_000);
+    let teams: [Arc<SharedRegions>; 2] = Default::default();
+    zero.endpoint.lends_regions(Arc::clone(&teams[0]));
+    one.endpoint.lends_regions(Arc::clone(&teams[1]));
+    teams[0].add(&late);
+    teams[0].add(&early);
+    teams[1].add(&early);
+    teams[1].add(&late);
+    let mut into = [0; 3000];
+    let mut fetch = |one: &mut Rank, at| {
+        let fetched = one.endpoint.fetch(0, at, &mut into, 0);
+        fetched.map(|()| into.to_vec())
+    };
+    bulk::scope_to_read(zero, &data, 1, |zero, window| {
+        let copied = |zero: &mut Rank, one: &mut Rank, range: std::ops::Range<usize>| {
+            zero.endpoint.lend(window, &[0], 1, range.clone());
+            assert!(!one.endpoint.is_direct(0), "{range:?}");
+            let mut found = Vec::new();
+            while found.len() < range.len() {
+                zero.endpoint.advance();
+                found.extend(drain(&mut one.endpoint, 0).1);
+            }
+            assert!(found == data[range]);
+        };
+        copied(zero, one, 200..4000);
+        early.open();
+        late.open();
+        copied(zero, one, 99..4000);
+        copied(zero, one, 4000..6000);
+        for (region, first) in [(60_000, 100), (3, 5000), (3, 5500), (60_000, 1999)] {
+            zero.endpoint.lend(window, &[0], 1, first..first + 3000);
+            assert!(one.endpoint.is_direct(0) && one.endpoint.is_symmetric(0));
+            assert!(one.endpoint.borrow(0).is_err(), "no bytes of the buffer");
+            let found = fetch(one, 0).unwrap();
+            assert!(found == data[first..first + 3000], "{region}");
+            assert_eq!(fetch(one, 1), Err(Unfetched::Outside));
+            one.endpoint.give_back(0);
+            zero.endpoint.advance();
+        }
+        early.close();
+        copied(zero, one, 100..5000);
+        assert_eq!(zero.endpoint.unsettled(), None);
+    });
+    // Whoever borrows keeps what it reads; the addresses may be those of another region then.
+    drop(early);
+    assert_eq!((teams[0].len(), teams[1].len()), (1, 1));
+    let next = region(&data[..5000], 60_000);
+    teams[0].add(&next);
+    next.open();
+    bulk::scope_to_read(zero, &data, 1, |zero, window| {
+        zero.endpoint.lend(window, &[0], 1, 150..3150);
+        assert!(one.endpoint.is_direct(0));
+        assert_eq!(fetch(one, 0), Err(Unfetched::Outside), "it has none");
+        teams[1].add(&next);
+        assert!(fetch(one, 0).unwrap() == data[150..3150]);
+    });
+    assert_eq!(fetch(one, 0), Err(Unfetched::Revoked), "taken back");
 }
 
 #[test]
@@ -211,7 +293,7 @@ fn odd_descriptors_name_bytes_of_symmetric_memory_or_nothing() {
         } else {
             len
         };
-        let way = [2, 4, u32::MAX][rng.usize(..3)];
+        let way = [2, 5, u32::MAX][rng.usize(..3)];
         let words = [1, start, len, left, 5 | u64::from(way) << 32, 0, 0, 0];
         let line: Vec<u8> = words.iter().flat_map(|w| w.to_ne_bytes()).collect();
         memories.files[1]
