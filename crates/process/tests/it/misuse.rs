@@ -210,9 +210,10 @@ fn lengths_of_swaps_are_noticed() {
     }
 }
 
+type Body = fn(&mut Member) -> Result<(), Failure>;
+
 /// Operations of `USUAL` elements, but of `ODD` ones on rank 1.
-fn odd_one_out<const USUAL: usize, const ODD: usize>() -> [fn(&mut Member) -> Result<(), Failure>; 3]
-{
+fn odd_one_out<const USUAL: usize, const ODD: usize>() -> [Body; 3] {
     fn len<const USUAL: usize, const ODD: usize>(member: &Member) -> usize {
         if member.rank() == 1 { ODD } else { USUAL }
     }
