@@ -87,12 +87,48 @@ fn machines_of_several_hosts_are_simulated_by_level() {
         let latency = found.json()["latency"].as_f64().unwrap();
         assert!(latency > 2000.0, "{op} in {latency} ns");
     }
-    // No line is simulated there, of which there could be a picture.
-    let refusal = sim(two, "--svg -").refusal();
+    // No line is simulated there, of which there could be a timeline.
+    let refusal = sim(two, "--timeline -").refusal();
     assert!(
-        refusal.contains("--svg") && refusal.contains("several hosts"),
+        refusal.contains("--timeline") && refusal.contains("several hosts"),
         "{refusal}"
     );
+}
+
+/// Of three hosts with two NUMA nodes the first one sends to the others, and its own levels are drawn as well.
+#[test]
+fn the_levels_of_several_hosts_are_drawn() {
+    let machine = "cluster:3 package:2 core:2";
+    let text = sim(machine, "--pattern levels --size 64K").text();
+    let row = |begin: &str| {
+        let found = text.lines().find(|line| line.starts_with(begin));
+        found.unwrap_or_else(|| panic!("no {begin:?} in {text}"))
+    };
+    // Whoever sends has a sign that is no dot; a host's signs stand together.
+    let out = row("between hosts       cards, out  █ ");
+    assert!(out.contains("%: card 0 of host 0, out"), "{text}");
+    let into = row("between hosts       cards, in   ");
+    assert!(
+        into.contains("of host 1, in") || into.contains("of host 2, in"),
+        "{text}"
+    );
+    for level in [
+        "between NUMA nodes  ports",
+        "inside NUMA nodes   memories",
+        "inside NUMA nodes   cores",
+    ] {
+        assert!(row(level).contains("busiest "), "{text}");
+    }
+    let svg = sim(machine, "--pattern levels --size 64K --svg -").text();
+    assert!(svg.starts_with("<svg"), "{svg}");
+    for part in [
+        "card 0 of host 2, in: ",
+        "port of region 5: ",
+        "memory of region 0: ",
+        "processor of rank 11: ",
+    ] {
+        assert!(svg.contains(part), "{part} in {svg}");
+    }
 }
 
 #[test]

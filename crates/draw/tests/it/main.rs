@@ -1,4 +1,5 @@
-//! Pictures of plans and of graphs of the symbolic model contain all their parts.
+//! Pictures of plans, of graphs of the symbolic model and of several hosts contain all their parts.
 
 mod graphs;
+mod levels;
 mod plans;

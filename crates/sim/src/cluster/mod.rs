@@ -14,6 +14,7 @@
 //! | --- | --- |
 //! | `machine.rs` | hosts, regions, cores, cards, and what they cost |
 //! | `from_file.rs` | the machine of a machine file |
+//! | `part.rs` | the names of parts |
 //! | `world.rs` | the parts at work, messages under way, and events |
 //! | `fabric.rs` | the operations of a rank: [`HostFabric`] |
 //! | `run.rs` | runs a program on all ranks: [`run_hosts`], and a [`Job`](crate::drive::Job): [`predict_hosts`] |
@@ -32,9 +33,11 @@
 mod fabric;
 mod from_file;
 mod machine;
+mod part;
 mod run;
 mod world;
 
 pub use fabric::HostFabric;
 pub use machine::{ClusterMachine, HostParts, NetworkRules};
+pub use part::{HostPart, NoPart};
 pub use run::{HostsOptions, HostsOutcome, predict_hosts, run_hosts};

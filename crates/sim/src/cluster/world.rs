@@ -1,6 +1,7 @@
 //! The parts of several hosts at work: servers, messages under way, and the events of ranks.
 
 use super::machine::ClusterMachine;
+use super::part::HostPart;
 use crate::VirtualTime;
 use crate::server::Server;
 use std::cmp::Reverse;
@@ -316,18 +317,31 @@ impl World {
         let per_host = self.machine.cards.len().max(1);
         let cards = self.cards.iter().enumerate().flat_map(move |(at, both)| {
             let (host, card) = (at / per_host, at % per_host);
-            let ways = ["out", "in"].into_iter().zip(both);
-            ways.map(move |(way, server)| (format!("card {card} of host {host}, {way}"), server))
+            let (out, into) = (
+                HostPart::CardOut { host, card },
+                HostPart::CardIn { host, card },
+            );
+            [out, into].into_iter().zip(both)
         });
-        let named = |name: &'static str, servers| {
+        let named = |part: fn(usize) -> HostPart, servers| {
             let all: std::iter::Enumerate<std::slice::Iter<'_, Server>> = servers;
-            all.map(move |(at, server)| (format!("{name} {at}"), server))
+            all.map(move |(at, server)| (part(at), server))
         };
-        let cpus = named("processor of rank", self.cpus.iter().enumerate());
-        let memories = named("memory of region", self.memories.iter().enumerate());
-        let ports = named("port of region", self.ports.iter().enumerate());
+        let cpus = named(
+            |rank| HostPart::Processor { rank },
+            self.cpus.iter().enumerate(),
+        );
+        let memories = named(
+            |region| HostPart::Memory { region },
+            self.memories.iter().enumerate(),
+        );
+        let ports = named(
+            |region| HostPart::Port { region },
+            self.ports.iter().enumerate(),
+        );
         let all = cards.chain(cpus).chain(memories).chain(ports);
         all.filter(|(_, server)| server.served() > 0)
+            .map(|(part, server)| (part.to_string(), server))
     }
 }
 

@@ -78,7 +78,7 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) timeline: Option<String>,
 
-    /// Save the same as a picture; - for standard output
+    /// Save the same as a picture, of several hosts how busy each level was; - for standard output
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<String>,
 }
@@ -124,7 +124,6 @@ impl SimArgs {
             ("--jitter", self.jitter > 0.0),
             ("--skew", self.skew > 0.0),
             ("--timeline", self.timeline.is_some()),
-            ("--svg", self.svg.is_some()),
         ];
         match given.into_iter().find(|(_, given)| *given) {
             Some((option, _)) => {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
-use corecast_draw::simulated::trace_svg;
+use corecast_draw::simulated::{Levels, trace_svg};
 use corecast_plan::Pattern;
 use corecast_sim::fabric::{CallPrediction, CallSetting};
 use corecast_sim::symbolic::Bounds;
@@ -90,7 +90,11 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
         on_output |= path == "-";
     }
     if let Some(path) = &args.svg {
-        output::save(path, &trace_svg(&found.trace, &title))?;
+        let picture = match place.levels(&found) {
+            Some(levels) => levels.svg(&title),
+            None => trace_svg(&found.trace, &title),
+        };
+        output::save(path, &picture)?;
         on_output |= path == "-";
     }
     if on_output {
@@ -171,6 +175,10 @@ fn replay(global: &Global, args: &SimArgs) -> String {
     words.join(" ")
 }
 
+/// What the signs of the levels mean.
+const LEGEND: &str =
+    "hosts from left to right, a sign for each part, up to the busiest of its row\n\n";
+
 /// What passed each level of a machine of several hosts, and the busiest part there.
 fn levels(found: &CallPrediction) -> String {
     let mut text = String::new();
@@ -218,8 +226,11 @@ fn text(
             None => writeln!(text, "by the symbolic model at least {t_min:.1} {unit}"),
         };
     }
-    if place.has_hosts() {
+    if let Some(drawn) = place.levels(found) {
         text.push_str(&levels(found));
+        text.push('\n');
+        text.push_str(&drawn.text(output::screen()));
+        text.push_str(LEGEND);
     } else {
         let _ = writeln!(text, "invalidations {}", found.counts.invalidations);
     }

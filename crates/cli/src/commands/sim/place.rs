@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use corecast_collectives::Plans;
+use corecast_draw::simulated::Levels;
 use corecast_machine::CpuList;
 use corecast_model::CostModel;
 use corecast_plan::Pattern;
@@ -127,6 +128,12 @@ impl Place {
     /// Whether the machine has several hosts, of which no line is simulated.
     pub(super) fn has_hosts(&self) -> bool {
         self.hosts.is_some()
+    }
+
+    /// What each level of several hosts had to do; `None` on a machine of one host.
+    pub(super) fn levels(&self, found: &CallPrediction) -> Option<Levels> {
+        let (machine, cores) = self.hosts.as_ref()?;
+        Some(Levels::new(machine, cores, &found.servers))
     }
 
     /// Runs a job. On a machine of several hosts there is no cache to warm up, and nothing is late.
