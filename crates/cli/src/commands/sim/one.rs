@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
-use corecast_draw::simulated::{Levels, trace_svg};
+use corecast_draw::simulated::trace_svg;
 use corecast_plan::Pattern;
 use corecast_sim::fabric::{CallPrediction, CallSetting};
 use corecast_sim::symbolic::Bounds;
