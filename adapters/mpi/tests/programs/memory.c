@@ -1,21 +1,8 @@
 /* Collectives over memory that MPI gives, beside memory of the program's own, and the life of such memory. The argument says
    whether it comes from a heap that others map: 1 for yes. */
-#include <dirent.h>
-#include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "memory.h"
 
-static int me, all, in_heap;
-static const char *doing;
-static void check(int good, long at) {
-    if (!good) {
-        fprintf(stderr, "rank %d: %s is wrong at %ld\n", me, doing, at);
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-}
+static int in_heap;
 
 /* Mappings of heaps here, and in *holds whether one of them has an address. */
 static int heaps(const void *address, int *holds) {
@@ -33,22 +20,6 @@ static int heaps(const void *address, int *holds) {
     return found;
 }
 
-static int descriptors(void) {
-    DIR *folder = opendir("/proc/self/fd");
-    int found = 0;
-    while (readdir(folder)) found++;
-    closedir(folder);
-    return found;
-}
-
-static long resident(void) {
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (fscanf(file, "%*d %ld", &pages) != 1) pages = -1;
-    fclose(file);
-    return pages * sysconf(_SC_PAGESIZE);
-}
-
 static void *get(MPI_Aint bytes) {
     void *base = NULL;
     doing = "MPI_Alloc_mem";
@@ -64,37 +35,13 @@ static void give(int bits, void *base) {
     else free(base);
 }
 
-static int64_t given(int rank, long at, int round) { return (int64_t)rank * 1000003 + at * 31 + round; }
-
 /* Each rank's buffers are of a kind of their own; parts begin amid them, at odd places. */
-static void collectives(long n, int round) {
-    int bits = (me * 5 + round * 3) >> (round % 2), root = round % all;
+static void of_all_kinds(long n, int round) {
+    int bits = (me * 5 + round * 3) >> (round % 2);
     long skip = round % 7;
     int64_t *in = some(bits, (n + 8) * 8), *out = some(bits >> 1, (n * all + 8) * 8);
-    in += skip, out += skip;
-    doing = "broadcast";
-    for (long i = 0; i < n; i++) in[i] = me == root ? given(root, i, round) : -1;
-    MPI_Bcast(in, n, MPI_INT64_T, root, MPI_COMM_WORLD);
-    for (long i = 0; i < n; i++) check(in[i] == given(root, i, round), i);
-    doing = "allreduce";
-    for (long i = 0; i < n; i++) in[i] = given(me, i, round);
-    MPI_Allreduce(in, out, n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    for (long i = 0; i < n; i++) check(out[i] == all * given(0, i, round) + 1000003 * (int64_t)(all * (all - 1) / 2), i);
-    doing = "allreduce in place";
-    MPI_Allreduce(MPI_IN_PLACE, out, n, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
-    for (long i = 0; i < n; i++) check(in[i] == given(me, i, round), i);
-    doing = "allgather";
-    MPI_Allgather(in, n, MPI_INT64_T, out, n, MPI_INT64_T, MPI_COMM_WORLD);
-    for (long i = 0; i < n * all; i++) check(out[i] == given(i / n, i % n, round), i);
-    doing = "gather";
-    memset(out, 1, n * all * 8);
-    MPI_Gather(in, n, MPI_INT64_T, out, n, MPI_INT64_T, root, MPI_COMM_WORLD);
-    for (long i = 0; me == root && i < n * all; i++) check(out[i] == given(i / n, i % n, round), i);
-    doing = "scatter";
-    for (long i = 0; i < n * all; i++) out[i] = given(i / n, i % n, round + 1);
-    MPI_Scatter(out, n, MPI_INT64_T, in, n, MPI_INT64_T, root, MPI_COMM_WORLD);
-    for (long i = 0; i < n; i++) check(in[i] == given(me, i, round + 1), i);
-    give(bits, in - skip), give(bits >> 1, out - skip);
+    collectives(MPI_COMM_WORLD, in + skip, out + skip, n, round);
+    give(bits, in), give(bits >> 1, out);
 }
 
 int main(int argc, char **argv) {
@@ -121,9 +68,9 @@ int main(int argc, char **argv) {
     MPI_Free_mem(aligned);
     MPI_Info_free(&info);
     char *large = get(1 << 30);
-    long before = resident();
+    long before = field(1);
     large[0] = large[(1 << 30) - 1] = 1;
-    check(resident() - before < 64 << 20, 4);
+    check(field(1) - before < 64 << 20, 4);
     MPI_Free_mem(large);
     for (MPI_Aint bytes = 0; bytes < 3; bytes++) {
         void *small = NULL;
@@ -132,7 +79,7 @@ int main(int argc, char **argv) {
     }
 
     long lengths[] = {1, 100, 3000, 20001, 150000};
-    for (int round = 0; round < 20; round++) collectives(lengths[round % 5], round);
+    for (int round = 0; round < 20; round++) of_all_kinds(lengths[round % 5], round);
 
     /* Memory that is given back and used again between collectives has what was written last. */
     doing = "memory that is used again";
@@ -146,14 +93,14 @@ int main(int argc, char **argv) {
 
     doing = "memory after many buffers";
     int open = descriptors();
-    before = resident();
+    before = field(1);
     for (int round = 0; round < 10000; round++) {
         char *one = get(5000 + round % 5 * 30000), *two = get(10000);
         one[4999] = two[0] = two[9999] = 1;
         MPI_Free_mem(one), MPI_Free_mem(two);
     }
     check(descriptors() == open, 0);
-    check(resident() - before < 4 << 20, 1);
+    check(field(1) - before < 4 << 20, 1);
 
     doing = "an address that is none of MPI's";
     if (in_heap) {
