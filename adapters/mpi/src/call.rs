@@ -1,7 +1,7 @@
 //! Layer 6: one call of a collective that is taken over.
 
 use crate::buffers::Elements;
-use crate::communicators::{self, FOR_GOOD, Left};
+use crate::communicators::{self, Communicator, FOR_GOOD, Left};
 use crate::operators::{self, Operator};
 use crate::process;
 use crate::race::{Entry, Kind, Races, Turn};
@@ -67,7 +67,13 @@ impl Taken {
 /// for arguments that the library refuses, and for what all ranks leave to it.
 #[inline]
 pub(crate) fn run(raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) -> Taken {
-    let ran = with_membership(raw, |shared, membership, library, rank, size| {
+    served(raw).map_or(Taken::Library, |found| run_on(found, raw, body))
+}
+
+/// [`run`] on a communicator that was found.
+#[inline]
+fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option<Ran>) -> Taken {
+    let ran = with_membership(found, |shared, membership, library, rank, size| {
         let comm = library.handle(raw);
         if let Some(caller) = sites::caller() {
             membership.ranks.set_caller(caller);
@@ -118,18 +124,14 @@ pub(crate) fn run_reduction(
     left: Left,
     body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
 ) -> Taken {
-    let found = || {
-        let library = process::library().filter(|_| process::is_on())?;
-        communicators::served(library, raw)
-    };
-    let Some(communicator) = found() else {
+    let Some(found @ (_, communicator)) = served(raw) else {
         return Taken::Library;
     };
     if communicator.has_left(&left) {
         return Taken::Library;
     }
     let mut calls = 0;
-    let taken = run(raw, |call| {
+    let taken = run_on(found, raw, |call| {
         call.leaves = true;
         let ran = body(call);
         calls = call.left;
@@ -144,22 +146,30 @@ pub(crate) fn run_reduction(
 /// Notes the time when a call of the library's has ended that is part of a race.
 #[cold]
 pub(crate) fn note(comm: Handle, entry: Entry, began: Instant) {
-    with_membership(comm, |_, membership, _, _, _| {
-        membership.races.note(entry, began)
+    let found = served(comm);
+    found.and_then(|found| {
+        with_membership(found, |_, membership, _, _, _| {
+            membership.races.note(entry, began)
+        })
     });
+}
+
+/// The library, and a communicator that Corecast serves.
+type Served = (&'static Library, &'static Communicator);
+
+/// A communicator, unless its calls are the library's.
+#[inline]
+fn served(raw: Handle) -> Option<Served> {
+    let library = process::library().filter(|_| process::is_on())?;
+    Some((library, communicators::served(library, raw)?))
 }
 
 /// Runs `body` with what this rank has of the communicator's team; `None` if the call is the library's.
 #[inline]
 fn with_membership<R>(
-    raw: Handle,
+    (library, communicator): Served,
     body: impl FnOnce(&Shared, &mut Membership, &'static Library, usize, usize) -> R,
 ) -> Option<R> {
-    if !process::is_on() {
-        return None;
-    }
-    let library = process::library()?;
-    let communicator = communicators::served(library, raw)?;
     communicator.with(library, |shared, rank, size| {
         // SAFETY: MPI allows one collective at a time on a communicator, and `Shared` says why one on several of them.
         let ran: Result<R, Unusable> = unsafe {

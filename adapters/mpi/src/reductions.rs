@@ -11,6 +11,7 @@ use crate::race::Kind;
 use crate::ranks::{Fault, Ranks};
 use corecast::Combine;
 use corecast_network::Handle;
+use smallvec::SmallVec;
 use std::ffi::{c_int, c_void};
 
 /// The number of elements of a reduction, their type, and the operator.
@@ -111,10 +112,9 @@ impl Reduction {
     }
 }
 
-/// A copy with the widest alignment of elements.
-#[cold]
-fn aligned(data: &[u8]) -> Vec<u128> {
-    let mut copy = vec![0_u128; data.len().div_ceil(size_of::<u128>())];
+/// A copy with the widest alignment of elements. Short data need no memory of their own.
+fn aligned(data: &[u8]) -> SmallVec<[u128; 16]> {
+    let mut copy = SmallVec::from_elem(0, data.len().div_ceil(size_of::<u128>()));
     bytemuck::cast_slice_mut::<u128, u8>(&mut copy)[..data.len()].copy_from_slice(data);
     copy
 }
@@ -255,21 +255,8 @@ pub(crate) unsafe fn exscan(
         // SAFETY: MPI's contract.
         unsafe {
             if first {
-                let given = slice(sent, reduction.bytes);
-                // Short data need no memory of their own.
-                let mut here = [0_u128; 16];
-                let mut there;
-                let copied: &mut [u8] = match given.len() <= size_of_val(&here) {
-                    true => {
-                        let room = &mut bytemuck::cast_slice_mut(&mut here)[..given.len()];
-                        room.copy_from_slice(given);
-                        room
-                    }
-                    false => {
-                        there = aligned(given);
-                        &mut bytemuck::cast_slice_mut(&mut there)[..given.len()]
-                    }
-                };
+                let mut copy = aligned(slice(sent, reduction.bytes));
+                let copied = &mut bytemuck::cast_slice_mut(&mut copy)[..reduction.bytes];
                 return Some(
                     call.ranks
                         .exscan_by(copied, reduction.operator.as_combine()),
@@ -352,7 +339,7 @@ unsafe fn scattered(
     // The place of the result is that of what is given, or is not aligned: the one or the other is a copy.
     let copy = match in_place || !reduction.is_aligned(from) {
         true => aligned(given),
-        false => Vec::new(),
+        false => SmallVec::new(),
     };
     let given = match copy.is_empty() {
         true => given,
