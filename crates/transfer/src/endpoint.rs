@@ -290,8 +290,8 @@ impl Endpoint {
         let mut pipelined: Option<PipelinedCopy> = None;
         let symmetric = offset(&self.symmetric, &addresses).map(|start| (start, Way::Symmetric));
         let heap = offset(&self.heap, &addresses).map(|start| (start, Way::Heap));
-        let region = self.regions.lend(&addresses);
-        let symmetric = symmetric.or(region.map(|start| (start, Way::Region)));
+        let region = || Some((self.regions.lend(&addresses)?, Way::Region));
+        let symmetric = symmetric.or_else(region);
         let kernel = (addresses.len() >= self.kernel_copy_from)
             .then_some((addresses.start as u64, Way::KernelCopy));
         for &number in links {
