@@ -4,16 +4,17 @@
 //! machines, and because a changed cpuset or BIOS setting makes old costs meaningless. A file that cannot
 //! be read is [`Stored::Unusable`] and no error: old measurements must not keep a program from running.
 
+mod choices;
+mod kernel_texts;
 mod save;
 #[cfg(test)]
 mod tests;
+mod version;
 
 pub use save::StoreError;
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use corecast_model::cluster::Cluster;
 use corecast_model::profile::machine_key;
@@ -123,54 +124,6 @@ impl Store {
     /// The races of `machine`.
     pub fn profile(&self, machine: &Machine) -> Stored<Profile> {
         load(self.profile_path(machine), |text| profile_of(machine, text))
-    }
-
-    /// [`profile`](Self::profile), which a program reads once, and again when the file has changed: each of its teams
-    /// asks.
-    pub(crate) fn shared_profile(&self, machine: &Machine) -> Stored<Arc<Profile>> {
-        static LAST: Mutex<Option<(Version, Arc<Profile>)>> = Mutex::new(None);
-        let path = self.profile_path(machine);
-        let version = path.as_deref().and_then(Version::of);
-        // Not waited for: in a forked child nobody may be left to give it back.
-        let last = || LAST.try_lock().ok();
-        if let (Some(path), Some(version)) = (&path, &version)
-            && let Some(last) = last()
-            && let Some((of, profile)) = &*last
-            && of == version
-            && profile.machine_key == machine_key(machine)
-        {
-            return Stored::Found(path.clone(), Arc::clone(profile));
-        }
-        let found = load(path, |text| profile_of(machine, text).map(Arc::new));
-        if let (Stored::Found(_, profile), Some(version)) = (&found, version)
-            && let Some(mut last) = last()
-        {
-            *last = Some((version, Arc::clone(profile)));
-        }
-        found
-    }
-}
-
-/// The file at a path, and what changes with its content: whoever writes one renames a new file to it.
-#[derive(Debug, PartialEq, Eq)]
-struct Version {
-    path: PathBuf,
-    device: u64,
-    inode: u64,
-    changed: (i64, i64),
-    bytes: u64,
-}
-
-impl Version {
-    fn of(path: &Path) -> Option<Self> {
-        let file = std::fs::metadata(path).ok()?;
-        Some(Self {
-            path: path.to_owned(),
-            device: file.dev(),
-            inode: file.ino(),
-            changed: (file.ctime(), file.ctime_nsec()),
-            bytes: file.len(),
-        })
     }
 }
 

@@ -156,7 +156,8 @@ impl Discovery {
 ///
 /// # Cost
 ///
-/// Reads about thirty small files per PU.
+/// Reads about thirty small files per PU the first time, and some twenty in all where they are known: see
+/// [`KernelTexts`](crate::KernelTexts).
 ///
 /// # Examples
 ///

@@ -22,16 +22,33 @@ const FILE_BYTES_MAX: u64 = 32 << 20;
 const SYSFS_BYTES: usize = 4096;
 
 /// What was read, by path; `None` for what is not there.
-type Texts = HashMap<String, Option<String>>;
+pub(crate) type Texts = HashMap<String, Option<String>>;
 
 /// The texts of this process's machine that stay as they are, and the PUs that were online.
 static CONSTANT: Mutex<Option<(CpuList, Arc<Texts>)>> = Mutex::new(None);
 
+/// The texts that this process has kept, and the PUs that were online.
+pub(crate) fn kept() -> Option<(CpuList, Arc<Texts>)> {
+    let known = CONSTANT.lock().unwrap_or_else(PoisonError::into_inner);
+    known.clone()
+}
+
+/// Keeps texts that another process has read, unless this one has kept its own; says whether it did.
+pub(crate) fn keep_foreign(online: CpuList, texts: Texts) -> bool {
+    let mut known = CONSTANT.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_first = known.is_none();
+    if is_first {
+        *known = Some((online, Arc::new(texts)));
+    }
+    is_first
+}
+
 /// Whether a file says the same for as long as the same PUs are online.
-fn is_constant(path: &str) -> bool {
+pub(crate) fn is_constant(path: &str) -> bool {
     let folders = [
         "/sys/devices/system/cpu/cpu",
         "/sys/devices/system/node/",
+        "/sys/devices/cpu_",
         "/sys/class/dmi/",
         "/sys/hypervisor/",
         "/proc/device-tree/",
@@ -65,12 +82,11 @@ impl Files {
         self.root == Path::new("/")
     }
 
-    /// Uses what an earlier discovery of this process has read, if the same PUs were online.
+    /// Uses what an earlier discovery of this process has read, or was given, if the same PUs were online.
     pub(crate) fn recall(&mut self, online: &CpuList) {
         if self.is_of_this_process() {
-            let known = CONSTANT.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = known.as_ref().filter(|(pus, _)| pus == online);
-            self.constant = known.map(|(_, texts)| Arc::clone(texts));
+            let known = kept().filter(|(pus, _)| pus == online);
+            self.constant = known.map(|(_, texts)| texts);
         }
     }
 
@@ -134,6 +150,10 @@ impl Files {
     /// The file's text without surrounding white space; `None` where it cannot be read or is
     /// empty. Bytes that are no UTF-8 are replaced: the parsers refuse them.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
+        self.text_by(path, || self.fresh(path))
+    }
+
+    fn text_by(&self, path: &str, read: impl FnOnce() -> Option<String>) -> Option<String> {
         let constant = self.constant.as_ref().and_then(|texts| texts.get(path));
         if let Some(known) = constant {
             return known.clone();
@@ -141,9 +161,9 @@ impl Files {
         if let Some(known) = self.read.borrow().get(path) {
             return known.clone();
         }
-        let text = self.fresh(path);
-        let read = &mut self.read.borrow_mut();
-        read.insert(path.to_owned(), text.clone());
+        let text = read();
+        let known = &mut self.read.borrow_mut();
+        known.insert(path.to_owned(), text.clone());
         text
     }
 
@@ -186,8 +206,20 @@ impl Files {
             .find_map(|name| self.list(&format!("{directory}/{name}")))
     }
 
-    /// The numbers N of the entries `prefixN` of a directory, increasing.
+    /// The numbers N of the entries `prefixN` of a directory, increasing. They are read and kept as a file with that list
+    /// would be.
     pub(crate) fn numbered(&self, directory: &str, prefix: &str) -> CpuList {
+        let path = format!("{directory}/{prefix}*");
+        let listed = || self.listed(directory, prefix);
+        let text = self.text_by(&path, || {
+            Some(listed())
+                .filter(|list| !list.is_empty())
+                .map(|list| list.to_string())
+        });
+        text.and_then(|list| list.parse().ok()).unwrap_or_default()
+    }
+
+    fn listed(&self, directory: &str, prefix: &str) -> CpuList {
         let Ok(entries) = fs::read_dir(self.at(directory)) else {
             return CpuList::new();
         };

@@ -13,6 +13,8 @@
 //! sched_getaffinity        ─► affinity ────────┘       └─► Machine::assumptions
 //! ```
 //!
+//! [`KernelTexts`] are the files that stay as they are until the machine is booted again, for programs that start later.
+//!
 //! **Architecture invariants:** no function of this crate fails or panics on an odd machine; there
 //! is no unsafe code; only [`pin_current`], [`confine_current`] and the functions that undo them
 //! change anything.
@@ -34,6 +36,7 @@ mod cgroup;
 mod cpulist;
 mod discover;
 mod files;
+mod kernel_texts;
 mod numa;
 mod processor;
 mod quota;
@@ -47,6 +50,7 @@ pub use affinity::{
 pub use cards::network_card_nodes;
 pub use cpulist::{CpuList, CpuListError};
 pub use discover::{Discovery, Options, Scope, discover, discover_at, discover_within};
+pub use kernel_texts::KernelTexts;
 pub use numa::NumaNode;
 pub use processor::CoreKind;
 pub use quota::Quota;

@@ -58,23 +58,29 @@ fn share(root: &str) -> Option<usize> {
     }
     let cpu = rustix::thread::sched_getcpu();
     let caches = format!("{root}/sys/devices/system/cpu/cpu{cpu}/cache");
-    let read = |cache: &fs::DirEntry, name: &str| fs::read_to_string(cache.path().join(name)).ok();
-    let level = |cache: &fs::DirEntry| read(cache, "level")?.trim().parse::<u32>().ok();
-    let caches = fs::read_dir(caches).ok()?.filter_map(Result::ok);
-    let mut levels: Vec<_> = caches
-        .filter_map(|cache| Some((level(&cache)?, cache)))
-        .collect();
-    levels.sort_by_key(|&(level, _)| std::cmp::Reverse(level));
-    let share = |cache: &fs::DirEntry| {
-        let size = read(cache, "size")?;
+    let entries = fs::read_dir(&caches).ok()?.filter_map(Result::ok);
+    let index = |entry: fs::DirEntry| {
+        entry
+            .file_name()
+            .to_str()?
+            .strip_prefix("index")?
+            .parse()
+            .ok()
+    };
+    let mut indices: Vec<u32> = entries.filter_map(index).collect();
+    // The kernel numbers caches by level: so the files that say so need not be read.
+    indices.sort_unstable_by_key(|&index| std::cmp::Reverse(index));
+    let share = |index: &u32| {
+        let read = |name: &str| fs::read_to_string(format!("{caches}/index{index}/{name}")).ok();
+        let size = read("size")?;
         let kibibytes: usize = size.trim().strip_suffix('K')?.parse().ok()?;
         // The mask is hexadecimal, with a comma after each 32 bits.
-        let mask = read(cache, "shared_cpu_map")?;
+        let mask = read("shared_cpu_map")?;
         let sharers = mask.trim().chars().filter_map(|digit| digit.to_digit(16));
         let sharers: u32 = sharers.map(u32::count_ones).sum();
         Some((kibibytes << 10) / sharers.max(1) as usize)
     };
-    let last = levels.iter().find_map(|(_, cache)| share(cache))?;
+    let last = indices.iter().find_map(share)?;
     Some(last).filter(|&share| share > 0)
 }
 

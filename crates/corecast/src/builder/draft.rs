@@ -44,7 +44,8 @@ impl Builder {
     ///
     /// # Cost
     ///
-    /// About thirty small files for each PU, outside of what is timed. Planning takes 5 to 7 ms of
+    /// The first team of a program reads about thirty small files for each PU, or one where `corecast` has kept them, outside
+    /// of what is timed. Planning takes 5 to 7 ms of
     /// CPU time at 128 ranks and 0.5 ms where races were won (two-core KVM guest, AMD EPYC at
     /// 2.6 GHz, November 2026, `cargo run --release -p corecast --example startup`). The same costs
     /// give the same plans, unless the machine is so slow that a guard of 9 ms of CPU time ends the
@@ -70,6 +71,11 @@ impl Builder {
             self.options.check(ranks)?;
             check_room(ranks)?;
         }
+        let store = match &self.cache_folder {
+            Some(folder) => Store::at(folder),
+            None => Store::standard(),
+        };
+        store.recall_kernel_texts();
         let here = match &self.mask {
             None => corecast_machine::discover(),
             Some(mask) => corecast_machine::discover_within(mask.clone()),
@@ -90,14 +96,10 @@ impl Builder {
         if rank_pus.is_empty() {
             return Err(Error::NoRanks);
         }
-        let store = match &self.cache_folder {
-            Some(folder) => Store::at(folder),
-            None => Store::standard(),
-        };
         let costs = TeamCosts::find(self.machine.as_ref(), &store, &here, &rank_pus)?;
         let races = match &self.machine {
             Some(_) => Races::none("costs were given, and races do not fit them"),
-            None => Races::here(&store, &here),
+            None => Races::decided(&store, &here),
         };
         let pin = self.pin.unwrap_or(rank_pus.len() <= here.usable.len());
         let learn = match self.learn {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use corecast_machine::Discovery;
 use corecast_model::profile::Circumstances;
-use corecast_model::{Profile, ProfileEntry};
+use corecast_model::{Machine, Profile, ProfileEntry};
 use corecast_plan::Operation;
 
 use crate::costs;
@@ -39,11 +39,24 @@ impl Races {
     /// The races that `store` has of this machine. A process that may use only a part of it also
     /// gets those races of the whole machine that ran on that part.
     pub fn here(store: &Store, here: &Discovery) -> Self {
-        let mut stored = store.shared_profile(&here.machine);
+        Self::found(here, |machine| match store.profile(machine) {
+            Stored::Found(path, profile) => Stored::Found(path, Arc::new(profile)),
+            Stored::Absent => Stored::Absent,
+            Stored::Unusable(reason) => Stored::Unusable(reason),
+        })
+    }
+
+    /// [`here`](Self::here) for a team, which asks what runs, and not which races decided it.
+    pub(crate) fn decided(store: &Store, here: &Discovery) -> Self {
+        Self::found(here, |machine| store.choices(machine))
+    }
+
+    fn found(here: &Discovery, read: impl Fn(&Machine) -> Stored<Arc<Profile>>) -> Self {
+        let mut stored = read(&here.machine);
         if stored == Stored::Absent
             && let Some(whole) = costs::whole_machine(here)
         {
-            stored = store.shared_profile(&whole);
+            stored = read(&whole);
         }
         match stored {
             Stored::Found(path, profile) => {

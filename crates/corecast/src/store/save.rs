@@ -1,10 +1,12 @@
 //! Saves measured costs and races.
 
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 
 use corecast_model::{Machine, MachineFile, Profile};
 
+use super::version::Version;
 use super::{Store, Stored};
 
 /// Why nothing was stored.
@@ -28,7 +30,8 @@ pub enum StoreError {
 }
 
 impl Store {
-    /// Keeps the costs of `file`'s machine; readers see the old file or the new one, never a part.
+    /// Keeps the costs of `file`'s machine; readers see the old file or the new one, never a part. With them it keeps what
+    /// the kernel says of this host's parts, for the teams of programs that start later.
     ///
     /// A measurement in depth that the old file has is kept, unless `file` has one, because it takes long.
     ///
@@ -37,6 +40,7 @@ impl Store {
     /// [`StoreError`].
     pub fn save_machine(&self, file: &MachineFile) -> Result<PathBuf, StoreError> {
         let path = self.machine_path(file.machine());
+        self.save_kernel_texts()?;
         if file.deep().is_some() {
             return keep(path, &file.to_json());
         }
@@ -51,7 +55,8 @@ impl Store {
         keep(path, &file.to_json())
     }
 
-    /// Keeps the races of `machine`; readers see the old file or the new one, never a part.
+    /// Keeps the races of `machine`; readers see the old file or the new one, never a part. With them it keeps what teams
+    /// read, as [`save_machine`](Self::save_machine).
     ///
     /// # Errors
     ///
@@ -61,20 +66,32 @@ impl Store {
         machine: &Machine,
         profile: &Profile,
     ) -> Result<PathBuf, StoreError> {
-        keep(self.profile_path(machine), &profile.to_json())
+        let (path, version) = keep_version(self.profile_path(machine), &profile.to_json())?;
+        self.save_choices(&version, machine, profile)?;
+        self.save_kernel_texts()?;
+        Ok(path)
     }
 }
 
 /// Writes `text` to a file beside `path` and renames it to `path`.
-fn keep(path: Option<PathBuf>, text: &str) -> Result<PathBuf, StoreError> {
+pub(super) fn keep(path: Option<PathBuf>, text: &str) -> Result<PathBuf, StoreError> {
+    keep_version(path, text).map(|(path, _)| path)
+}
+
+/// [`keep`], with the version that was written: another process may have written one since.
+fn keep_version(path: Option<PathBuf>, text: &str) -> Result<(PathBuf, Version), StoreError> {
     let path = path.ok_or(StoreError::Nowhere)?;
     let folder = path.parent().ok_or(StoreError::Nowhere)?;
     let partial = path.with_extension(format!("{}.partial", std::process::id()));
-    let written = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&partial, text))
-        .and_then(|()| std::fs::rename(&partial, &path));
-    match written {
-        Ok(()) => Ok(path),
+    let write = || {
+        fs::create_dir_all(folder)?;
+        fs::write(&partial, text)?;
+        let version = Version::of_file(&fs::metadata(&partial)?);
+        fs::rename(&partial, &path)?;
+        Ok(version)
+    };
+    match write() {
+        Ok(version) => Ok((path, version)),
         Err(reason) => Err(StoreError::Write { path, reason }),
     }
 }

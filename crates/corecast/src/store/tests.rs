@@ -1,6 +1,8 @@
 //! Tests of the folder: what is saved is found, and what cannot be used is refused with its reason.
 
 use super::*;
+use corecast_model::profile::{Mode, SizeRace, Start, TunedOperation, TunedRange, Tuning};
+use std::sync::Arc;
 
 fn machine() -> MachineFile {
     corecast_model::synthetic("core:2").unwrap()
@@ -93,11 +95,11 @@ fn a_profile_is_read_once_and_again_when_its_file_has_changed() {
         let profile = Profile::new(machine_key(&here), created.into());
         store.save_profile(&here, &profile).unwrap();
     };
-    let shared = || match store.shared_profile(&here) {
+    let shared = || match store.choices(&here) {
         Stored::Found(_, profile) => profile,
         other => panic!("{other:?}"),
     };
-    assert_eq!(store.shared_profile(&here), Stored::Absent);
+    assert_eq!(store.choices(&here), Stored::Absent);
     save("2026-11-21");
     let first = shared();
     assert_eq!(first.created, "2026-11-21");
@@ -108,7 +110,71 @@ fn a_profile_is_read_once_and_again_when_its_file_has_changed() {
     assert_eq!(shared().created, "2026-11-22");
     let path = store.profile_path(&here).unwrap();
     std::fs::write(&path, "{").unwrap();
-    assert!(matches!(store.shared_profile(&here), Stored::Unusable(_)));
+    assert!(matches!(store.choices(&here), Stored::Unusable(_)));
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(store.shared_profile(&here), Stored::Absent);
+    assert_eq!(store.choices(&here), Stored::Absent);
+}
+
+/// A profile of this machine with a tuning that a race has decided.
+fn raced(here: &Machine, algorithm: &str) -> Profile {
+    let mut profile = Profile::new(machine_key(here), "2026-11-28".into());
+    let mut range = TunedRange::new(None, Some(algorithm.into()));
+    range.races.push(SizeRace {
+        bytes: 8,
+        candidates: Vec::new(),
+    });
+    let mut tuning = Tuning::new(vec![0, 1], true, Mode::Threads, Start::Together);
+    tuning.operations.push(TunedOperation {
+        operation: "broadcast".into(),
+        ranges: vec![range],
+    });
+    profile.record_tuning(tuning);
+    profile
+}
+
+#[test]
+fn teams_read_choices_without_races_and_never_those_of_another_profile() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let here = machine().machine().clone();
+    let shared = || match store.choices(&here) {
+        Stored::Found(_, profile) => profile,
+        other => panic!("{other:?}"),
+    };
+    let (first, second) = (raced(&here, "whole"), raced(&here, "chain"));
+    let path = store.save_profile(&here, &first).unwrap();
+    assert_eq!(*shared(), first.without_races());
+    assert_ne!(*shared(), first);
+    assert_eq!(
+        store.profile(&here),
+        Stored::Found(path.clone(), first.clone())
+    );
+    // Somebody has put another profile in its place, as long as the first, and has left the choices.
+    let beside = folder.path().join("beside");
+    std::fs::write(&beside, second.to_json()).unwrap();
+    std::fs::rename(&beside, &path).unwrap();
+    assert_eq!(*shared(), second);
+    // Choices that cannot be read, or are about another machine.
+    let choices = folder.path().join(
+        path.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace("profile", "choices"),
+    );
+    store.save_profile(&here, &first).unwrap();
+    let good = std::fs::read_to_string(&choices).unwrap();
+    for bad in [
+        String::new(),
+        "{".to_owned(),
+        good.replace("\"schema\":1", "\"schema\":2"),
+        good.replace(&machine_key(&here), "another"),
+        good.replacen('{', "", 1),
+    ] {
+        assert_ne!(bad, good);
+        // Written again, so that what this process has read before is not used.
+        store.save_profile(&here, &first).unwrap();
+        std::fs::write(&choices, bad).unwrap();
+        assert_eq!(*shared(), first);
+    }
 }

@@ -2,6 +2,7 @@
 //! which needs nothing of this crate.
 
 mod examples;
+mod kernel_texts;
 mod learning;
 mod processes;
 mod profiles;

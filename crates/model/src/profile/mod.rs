@@ -171,7 +171,21 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The profile as JSON in one line, since each program whose teams are tuned reads all of it.
+    /// The profile with what runs alone: without the races that decided it, which are most of it.
+    #[must_use]
+    pub fn without_races(&self) -> Self {
+        let mut choices = self.clone();
+        let operations = choices
+            .tunings
+            .iter_mut()
+            .flat_map(|tuning| &mut tuning.operations);
+        for range in operations.flat_map(|operation| &mut operation.ranges) {
+            range.races.clear();
+        }
+        choices
+    }
+
+    /// The profile as JSON in one line.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("plain data with text keys") + "\n"

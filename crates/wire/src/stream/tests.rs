@@ -33,14 +33,15 @@ fn the_share_is_that_of_the_last_cache() {
     for cpu in (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| usable.is_set(cpu)) {
         std::os::unix::fs::symlink("any", cpus.join(format!("cpu{cpu}"))).unwrap();
     }
-    for (index, level, size, map) in [
-        ("index0", "1\n", "32K\n", "1\n"),
-        ("index3", "3\n", "32768K\n", "0000000f,0000000f\n"),
-        ("index2", "2\n", "1024K\n", "1\n"),
-        ("index9", "4\n", "much\n", "1\n"),
+    for (index, size, map) in [
+        ("index0", "32K\n", "1\n"),
+        ("index3", "32768K\n", "0000000f,0000000f\n"),
+        ("index2", "1024K\n", "1\n"),
+        ("index10", "much\n", "1\n"),
+        ("uevent", "64K\n", "1\n"),
     ] {
         fs::create_dir_all(caches.join(index)).unwrap();
-        for (name, text) in [("level", level), ("size", size), ("shared_cpu_map", map)] {
+        for (name, text) in [("size", size), ("shared_cpu_map", map)] {
             fs::write(caches.join(index).join(name), text).unwrap();
         }
     }
