@@ -43,7 +43,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn args(&self, call: &Call) -> Args<'a> {
+    pub(crate) fn args(&self, call: &Call) -> Args<'a> {
         let spans = &self.spans[call.first as usize..call.end as usize];
         Args::new(self.bytes, spans)
     }
@@ -114,7 +114,7 @@ pub(crate) enum Write {
     Nothing,
 }
 
-/// Commands with their words. What is watched is of transactions.
+/// Commands with their words.
 #[derive(Debug)]
 pub(crate) struct OwnedRun {
     pub(crate) bytes: Vec<u8>,
@@ -123,15 +123,16 @@ pub(crate) struct OwnedRun {
     pub(crate) now: i64,
     pub(crate) seed: u64,
     pub(crate) resp3: bool,
+    /// Keys that a transaction depends on.
     pub(crate) watched: Vec<Watched>,
-    /// Whether the ends of the replies are wanted.
-    pub(crate) is_transaction: bool,
+    /// Whether it is wanted where the reply to each command ends.
+    pub(crate) tells_ends: bool,
     /// Whether it was run, if keys are watched: the first replica that applies it says so for all.
     pub(crate) was_run: OnceLock<bool>,
 }
 
 impl OwnedRun {
-    /// A copy of a run that is no transaction.
+    /// A copy of a run.
     pub(crate) fn of(run: &Run<'_>) -> Self {
         Self {
             bytes: run.bytes.to_vec(),
@@ -141,7 +142,7 @@ impl OwnedRun {
             seed: run.seed,
             resp3: run.resp3,
             watched: Vec::new(),
-            is_transaction: false,
+            tells_ends: false,
             was_run: OnceLock::new(),
         }
     }
@@ -165,7 +166,7 @@ pub(crate) enum Response {
     Read {
         calls: usize,
     },
-    /// The replies to a write, and where each of a transaction ends.
+    /// The replies to a write, and where each ends if that is wanted.
     Replies {
         bytes: Vec<u8>,
         ends: Vec<usize>,
@@ -242,7 +243,7 @@ impl Keyspace {
                 Kind::Write { run, .. } => run(&mut self.databases, &context, args, &mut reply),
                 Kind::Session => unreachable!("{} is no write", call.command.name),
             }
-            if owned.is_transaction {
+            if owned.tells_ends {
                 ends.push(reply.len());
             }
         }

@@ -71,6 +71,11 @@ impl StoreHandle {
         }
     }
 
+    /// Whether a write waits until other processes have agreed on it.
+    pub(crate) fn agrees(&self) -> bool {
+        matches!(self, Self::Process(_))
+    }
+
     /// Runs commands that may change the store.
     pub(crate) fn run(&mut self, run: OwnedRun) -> Response {
         match self {

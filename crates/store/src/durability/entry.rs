@@ -118,7 +118,7 @@ fn read_run(take: &mut Take<'_>) -> Result<OwnedRun, String> {
         seed,
         resp3: false,
         watched: Vec::new(),
-        is_transaction: false,
+        tells_ends: false,
         was_run: OnceLock::new(),
     };
     for _ in 0..take.count()? {

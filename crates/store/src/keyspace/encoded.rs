@@ -58,7 +58,7 @@ impl Write {
 fn encode_run(run: &OwnedRun, to: &mut ByteWriter) {
     to.word(run.now as u64);
     to.word(run.seed);
-    to.word(u64::from(run.resp3) | u64::from(run.is_transaction) << 1);
+    to.word(u64::from(run.resp3) | u64::from(run.tells_ends) << 1);
     to.word(run.calls.len() as u64);
     for call in &run.calls {
         let number = TABLE.iter().position(|it| it.name == call.command.name);
@@ -121,7 +121,7 @@ fn decode_run(from: &mut ByteReader<'_>) -> Option<OwnedRun> {
         seed,
         resp3: marks & 1 != 0,
         watched,
-        is_transaction: marks & 2 != 0,
+        tells_ends: marks & 2 != 0,
         was_run: OnceLock::new(),
     })
 }
@@ -186,7 +186,7 @@ mod tests {
                 key: (*key.as_bytes()).into(),
                 version: 0,
             }],
-            is_transaction: random.bool(),
+            tells_ends: random.bool(),
             was_run: OnceLock::new(),
         };
         if random.u8(..4) > 0 {

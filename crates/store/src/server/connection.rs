@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 
-use super::pipeline::{Client, Pipeline, Taken};
+use super::batch::Asker;
+use super::pipeline::{Client, Pipeline, REPLIES_BYTES_SOFT, Taken};
 use super::session::Session;
 use super::shared::Shared;
 use crate::resp::{Parser, REQUEST_BYTES_MAX};
@@ -38,6 +39,7 @@ pub(super) enum State {
 /// A socket with its buffers.
 #[derive(Debug)]
 pub(super) struct Connection {
+    asker: Asker,
     stream: TcpStream,
     pub(super) session: Session,
     parser: Parser,
@@ -50,6 +52,10 @@ pub(super) struct Connection {
     readable: bool,
     /// No request runs until replies are written.
     full: bool,
+    /// Nothing is done before its writes are agreed on.
+    awaits: bool,
+    /// They are, and requests may be there that have waited.
+    resumes: bool,
     /// So many entries of the order have to be in the log before the replies go out, and further requests run.
     depends_on: u64,
     /// When the request began that is not yet whole.
@@ -61,8 +67,12 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream, session: Session, now: Instant) -> Self {
+    pub(super) fn new(key: usize, stream: TcpStream, session: Session, now: Instant) -> Self {
         Self {
+            asker: Asker {
+                key,
+                id: session.id,
+            },
             stream,
             session,
             parser: Parser::default(),
@@ -71,6 +81,8 @@ impl Connection {
             sent: 0,
             readable: true,
             full: false,
+            awaits: false,
+            resumes: false,
             depends_on: 0,
             began: None,
             stalled: None,
@@ -93,6 +105,22 @@ impl Connection {
         self.readable = true;
     }
 
+    /// Takes the answer to its writes, if it is to this connection. The replies that it is `None` if that is not known.
+    pub(super) fn answer(&mut self, asker: Asker, replies: Option<Vec<u8>>, depends_on: u64) {
+        if asker != self.asker {
+            return;
+        }
+        self.awaits = false;
+        self.depends_on = depends_on;
+        match replies {
+            Some(bytes) if self.out.is_empty() => self.out = bytes,
+            Some(bytes) => self.out.extend_from_slice(&bytes),
+            None => self.session.ends = true,
+        }
+        self.full = self.out.len() >= REPLIES_BYTES_SOFT;
+        self.resumes = !self.full && !self.input.is_empty();
+    }
+
     /// What a connection does whose replies must not go out yet.
     fn held(&self, shared: &Shared) -> Option<State> {
         let durability = shared.durability.as_ref()?;
@@ -112,6 +140,13 @@ impl Connection {
         scratch: &mut [u8],
         now: Instant,
     ) -> State {
+        if !self.awaits && std::mem::take(&mut self.resumes) {
+            // All that the log has to have for it is waited for at once.
+            self.serve_rest(pipeline, shared, now);
+        }
+        if self.awaits {
+            return State::Waits;
+        }
         if let Some(state) = self.held(shared) {
             return state;
         }
@@ -120,13 +155,12 @@ impl Connection {
         }
         if self.full && self.out.is_empty() {
             self.full = false;
-            let input = std::mem::take(&mut self.input);
-            let taken = self.serve(pipeline, shared, &input, now);
-            self.input = input;
-            self.drop_front(taken.bytes);
+            self.serve_rest(pipeline, shared, now);
         } else if self.readable && !self.full && !self.session.ends {
             match self.read(pipeline, shared, scratch, now) {
                 Ok(true) => {}
+                // The end is found again.
+                Ok(false) if self.awaits => self.readable = true,
                 Ok(false) => self.session.ends = true,
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => self.readable = false,
@@ -134,6 +168,9 @@ impl Connection {
                     _ => return State::Ended,
                 },
             }
+        }
+        if self.awaits {
+            return State::Waits;
         }
         if let Some(state) = self.held(shared) {
             return state;
@@ -192,6 +229,14 @@ impl Connection {
         Ok(open && self.input.len() <= REQUEST_BYTES_MAX)
     }
 
+    /// Runs what was read and has waited.
+    fn serve_rest(&mut self, pipeline: &mut Pipeline, shared: &Shared, now: Instant) {
+        let input = std::mem::take(&mut self.input);
+        let taken = self.serve(pipeline, shared, &input, now);
+        self.input = input;
+        self.drop_front(taken.bytes);
+    }
+
     fn serve(
         &mut self,
         pipeline: &mut Pipeline,
@@ -200,17 +245,20 @@ impl Connection {
         now: Instant,
     ) -> Taken {
         let mut client = Client {
+            asker: self.asker,
             parser: &mut self.parser,
             session: &mut self.session,
             out: &mut self.out,
+            awaits: false,
         };
         let taken = pipeline.serve(&mut client, shared, input);
+        self.awaits = client.awaits;
         self.depends_on = pipeline.depends_on();
         self.parser.shrink();
         self.full = taken.full;
         self.active = now;
         let whole = taken.bytes == input.len();
-        let goes_on = !whole && !taken.full;
+        let goes_on = !whole && !taken.full && !self.awaits;
         self.began = goes_on.then(|| self.began.filter(|_| taken.bytes == 0).unwrap_or(now));
         taken
     }

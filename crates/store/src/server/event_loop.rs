@@ -97,7 +97,8 @@ impl EventLoop {
         let mut turn = Vec::new();
         while !self.shared.is_stopped() {
             let held = !self.held.is_empty() && !self.waits;
-            let idle = self.ready.is_empty() && !self.accepts && !held;
+            let has_writes = self.pipeline.has_writes();
+            let idle = self.ready.is_empty() && !self.accepts && !held && !has_writes;
             let mut pause = if idle { TICK } else { Duration::ZERO };
             if let Some(replica) = self.pipeline.store().replica() {
                 match idle {
@@ -137,7 +138,10 @@ impl EventLoop {
             }
             for key in turn.drain(..) {
                 self.advance(key, &mut scratch, now);
+                self.answer(&mut scratch, now);
             }
+            self.pipeline.agree();
+            self.answer(&mut scratch, now);
             if now.duration_since(self.ticked) >= TICK {
                 self.ticked = now;
                 self.tick(now);
@@ -167,6 +171,21 @@ impl EventLoop {
         }
         if after > before {
             self.cut_off_largest(self.shared.options.buffers_bytes_max);
+        }
+    }
+
+    /// Gives clients the answers to what was agreed on, and lets them go on.
+    fn answer(&mut self, scratch: &mut [u8], now: Instant) {
+        for (asker, replies) in self.pipeline.answers() {
+            let depends_on = self.pipeline.depends_on();
+            // It may have been closed meanwhile, and another one have its place.
+            let Some(connection) = self.connections.get_mut(asker.key) else {
+                continue;
+            };
+            let before = connection.bytes();
+            connection.answer(asker, replies, depends_on);
+            self.bytes = self.bytes + connection.bytes() - before;
+            self.advance(asker.key, scratch, now);
         }
     }
 
@@ -266,7 +285,8 @@ impl EventLoop {
             }
             let session = Session::new(id, self.shared.options.password.is_none());
             self.ready.push(entry.key());
-            entry.insert(Connection::new(stream, session, now));
+            let key = entry.key();
+            entry.insert(Connection::new(key, stream, session, now));
         }
         let clients = self.shared.clients();
         let killed = |id| clients.get(&id).is_some_and(|entry| entry.killed);

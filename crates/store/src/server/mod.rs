@@ -6,6 +6,7 @@
 //! | `event_loop.rs` | one thread: which connections are ready, and the clock |
 //! | `connection.rs` | a socket with its buffers: what was read, what is to be written, and their limits |
 //! | `pipeline.rs` | the requests at hand: runs of reads and of writes, each one operation of the store |
+//! | `batch.rs` | where replicas are processes: the writes of one turn, which are one command of theirs |
 //! | `session.rs`, `transaction_queue.rs` | what a client has chosen, and what waits for `EXEC` |
 //! | `session_commands.rs` | the commands on it, but for these: |
 //! | `transaction.rs` | `WATCH` and `EXEC` |
@@ -13,6 +14,7 @@
 //! | `saving.rs` | `SAVE` and its like |
 //! | `shared.rs`, `surroundings.rs` | what all event loops share; what commands see of it |
 
+mod batch;
 mod client;
 mod config;
 mod connection;

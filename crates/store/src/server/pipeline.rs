@@ -5,6 +5,7 @@
 
 use corecast_wire::sync::Ordering;
 
+use super::batch::{Answer, Asker, Batch};
 use super::session::{Replies, Session};
 use super::session_commands;
 use super::shared::{self, Shared};
@@ -24,6 +25,8 @@ const CALLS_MAX: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Pipeline {
     store: StoreHandle,
+    /// Writes that the other replicas have to agree on.
+    batch: Batch,
     random: fastrand::Rng,
     calls: Vec<Call>,
     spans: Vec<Span>,
@@ -39,9 +42,12 @@ pub(super) struct Pipeline {
 
 /// The client whose requests are at hand.
 pub(super) struct Client<'a> {
+    pub(super) asker: Asker,
     pub(super) parser: &'a mut Parser,
     pub(super) session: &'a mut Session,
     pub(super) out: &'a mut Vec<u8>,
+    /// Its last writes were left to be agreed on: nothing more runs before they are answered.
+    pub(super) awaits: bool,
 }
 
 /// How far the input was taken.
@@ -59,6 +65,7 @@ impl Pipeline {
     pub(super) fn new(store: StoreHandle) -> Self {
         Self {
             store,
+            batch: Batch::default(),
             random: fastrand::Rng::new(),
             calls: Vec::new(),
             spans: Vec::new(),
@@ -82,6 +89,21 @@ impl Pipeline {
         }
     }
 
+    /// Whether writes wait to be agreed on.
+    pub(super) fn has_writes(&self) -> bool {
+        self.batch.has_writes()
+    }
+
+    /// Has the replicas agree on the writes of this turn.
+    pub(super) fn agree(&mut self) {
+        self.batch.agree(&mut self.store);
+    }
+
+    /// What clients are answered whose writes were agreed on.
+    pub(super) fn answers(&mut self) -> Vec<Answer> {
+        self.batch.answers()
+    }
+
     /// Runs the requests in `input`.
     pub(super) fn serve(
         &mut self,
@@ -92,7 +114,7 @@ impl Pipeline {
         let mut taken = Taken::default();
         let now = shared::now();
         self.refuses = shared.refuses_writes().is_some();
-        while !client.session.ends && !taken.full {
+        while !client.session.ends && !taken.full && !client.awaits {
             let rest = &input[taken.bytes..];
             match client.parser.parse(rest, client.session.known) {
                 Ok(Parsed::Incomplete) => break,
@@ -200,7 +222,10 @@ impl Pipeline {
                 seed: self.random.u64(..),
                 resp3: client.session.resp3,
             };
-            let done = execute(&mut self.store, client, run, self.writes);
+            let done = match self.writes && self.store.agrees() {
+                true => leave(&mut self.batch, &mut self.store, client, &run),
+                false => execute(&mut self.store, client, run, self.writes),
+            };
             if done < self.calls.len() {
                 taken.bytes = self.starts[done];
                 taken.commands -= (self.calls.len() - done) as u64;
@@ -211,7 +236,7 @@ impl Pipeline {
             self.spans.clear();
         }
         taken.full |= client.out.len() >= REPLIES_BYTES_SOFT;
-        !taken.full && !client.session.ends
+        !taken.full && !client.session.ends && !client.awaits
     }
 
     /// Runs a request that somebody typed.
@@ -331,8 +356,27 @@ impl Pipeline {
             seed: self.random.u64(..),
             resp3: client.session.resp3,
         };
-        execute(&mut self.store, client, run, writes);
+        // Replies that nobody wants are cut off at once.
+        match writes && self.store.agrees() && client.session.replies == Replies::On {
+            true => leave(&mut self.batch, &mut self.store, client, &run),
+            false => execute(&mut self.store, client, run, writes),
+        };
     }
+}
+
+/// Leaves writes to be agreed on, and returns how many.
+fn leave(
+    batch: &mut Batch,
+    store: &mut StoreHandle,
+    client: &mut Client<'_>,
+    run: &Run<'_>,
+) -> usize {
+    // What follows such a command is no longer in its run.
+    let last = run.calls.last();
+    let long = last.is_some_and(|it| answers_value(it.command, run.args(it)));
+    batch.leave(store, client.asker, run, long);
+    client.awaits = true;
+    run.calls.len()
 }
 
 /// Runs commands on the store, and returns how many of them were run. Replies that no buffer holds end the session.

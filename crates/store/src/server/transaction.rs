@@ -92,7 +92,7 @@ pub(super) fn exec(
         seed: around.random.u64(..),
         resp3: session.resp3,
         watched: watched.collect(),
-        is_transaction: true,
+        tells_ends: true,
         was_run: OnceLock::new(),
     });
     let (replies, ends) = match response {
