@@ -147,7 +147,7 @@ impl OwnedRun {
         }
     }
 
-    fn run(&self) -> Run<'_> {
+    pub(crate) fn run(&self) -> Run<'_> {
         Run {
             bytes: &self.bytes,
             spans: &self.spans,

@@ -34,6 +34,10 @@ pub(crate) enum Fault {
     TrimmedUnreleased,
     /// A replica that takes the state of another one does not take what is not in the log.
     TailNotTaken,
+    /// Requests of a connection run before its writes, which were left to be agreed on, are answered.
+    RanUnanswered,
+    /// Of those whose writes were agreed on together each is answered what is for the first one too.
+    RepliesOfOthers,
 }
 
 #[cfg(test)]

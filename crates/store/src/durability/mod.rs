@@ -33,7 +33,7 @@ mod dump;
 mod entry;
 #[cfg(test)]
 mod failing;
-mod fault;
+pub(crate) mod fault;
 mod group_log;
 mod header;
 mod journal;

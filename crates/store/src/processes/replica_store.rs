@@ -32,6 +32,8 @@ pub(crate) struct ReplicaStore {
     /// The write that is waited for, and what it is answered.
     awaited: Option<u64>,
     answer: Option<Response>,
+    /// Writes that the group was to agree on.
+    agreements: u64,
     /// All before this index was applied.
     applied: u64,
     /// What this replica lacks of the state.
@@ -67,6 +69,7 @@ impl ReplicaStore {
             bell,
             awaited: None,
             answer: None,
+            agreements: 0,
             applied: 0,
             asked: None,
             log,
@@ -159,6 +162,11 @@ impl ReplicaStore {
         self.member.roles()
     }
 
+    /// How many writes the group was to agree on by this replica. Writes of a turn of its event loop are one.
+    pub(crate) fn agreements(&self) -> u64 {
+        self.agreements
+    }
+
     /// The replica that writes the log, if one does.
     pub(crate) fn writer(&self) -> Option<usize> {
         self.log.as_ref()?.writer()
@@ -185,6 +193,7 @@ impl ReplicaStore {
     /// Writes, and answers once it is chosen. What became of a write is not known if the process is asked to end, or this
     /// replica has had to take a snapshot that has it.
     pub(crate) fn write(&mut self, operation: &Write) -> Response {
+        self.agreements += 1;
         let number = self.member.submit(&operation.encode());
         (self.awaited, self.answer) = (Some(number), None);
         let done = self.wait(|it| it.answer.is_some() || it.member.delivered() > number);

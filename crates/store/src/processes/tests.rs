@@ -1,6 +1,7 @@
 //! Replicas that are processes with a folder: whoever is killed or stopped, nothing that was answered is lost or done twice.
 
 mod harness;
+mod pipelines;
 
 use std::io::Read;
 use std::net::SocketAddr;

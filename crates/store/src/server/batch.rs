@@ -7,6 +7,7 @@
 use std::sync::OnceLock;
 
 use crate::arguments::Span;
+use crate::durability::fault::seeded;
 use crate::keyspace::{Call, OwnedRun, Response, Run};
 use crate::store::StoreHandle;
 
@@ -122,8 +123,100 @@ fn split(parts: Vec<(Asker, usize)>, response: Response) -> impl Iterator<Item =
     parts.into_iter().map(move |(asker, calls)| {
         let own = replies.as_ref().map(|(bytes, ends)| {
             let from = std::mem::replace(&mut start, ends[calls - 1]);
+            let from = if seeded!(RepliesOfOthers) { 0 } else { from };
             bytes[from..start].to_vec()
         });
         (asker, own)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands;
+    use crate::durability::fault::{self, Fault};
+    use crate::keyspace::{Keyspace, Write};
+    use corecast_agree::Dispatch;
+    use fastrand::Rng;
+
+    /// Some writes of a connection, and the word by word the same as one operation.
+    fn writes(random: &mut Rng) -> OwnedRun {
+        let mut open = Open::default();
+        let asker = Asker { key: 0, id: 0 };
+        for _ in 0..random.u8(1..4) {
+            let key = format!("k{}", random.u8(..6));
+            let number = random.u8(..).to_string();
+            let words: Vec<&str> = match random.u8(..7) {
+                0 => vec!["SET", &key, &number],
+                1 => vec!["SET", &key, &number, "GET"],
+                2 => vec!["APPEND", &key, &number],
+                3 => vec!["DEL", &key, "k1"],
+                4 => vec!["INCR", &key],
+                5 => vec!["RENAME", &key, "k2"],
+                _ => vec!["GETDEL", &key],
+            };
+            let (mut bytes, mut spans) = (Vec::new(), Vec::new());
+            for word in &words {
+                spans.push(Span::new(bytes.len(), bytes.len() + word.len()));
+                bytes.extend_from_slice(word.as_bytes());
+            }
+            let call = Call {
+                command: commands::find(words[0].as_bytes()).unwrap(),
+                first: 0,
+                end: words.len() as u32,
+                database: random.u8(..2),
+            };
+            let run = Run {
+                bytes: &bytes,
+                spans: &spans,
+                calls: &[call],
+                now: 5,
+                seed: 0,
+                resp3: true,
+            };
+            open.add(asker, &run);
+        }
+        open.close().0
+    }
+
+    /// The first case whose connections are not answered as one after another.
+    fn first_failure() -> Option<u64> {
+        (0..200).find(|seed| {
+            let mut random = Rng::with_seed(*seed);
+            let (mut alone, mut together) = (Keyspace::default(), Keyspace::default());
+            (0..20).any(|_| {
+                let (mut open, mut expected) = (Open::default(), Vec::new());
+                for id in 0..random.u64(1..6) {
+                    let own = writes(&mut random);
+                    let asker = Asker { key: 7, id };
+                    open.add(asker, &own.run());
+                    let replies = match alone.write(&Write::Run(Box::new(own))) {
+                        Response::Replies { bytes, .. } => Some(bytes),
+                        _ => None,
+                    };
+                    expected.push((asker, replies));
+                }
+                let (run, parts) = open.close();
+                let response = together.write(&Write::Run(Box::new(run)));
+                let answers: Vec<Answer> = split(parts, response).collect();
+                let same = alone.encode(Vec::new()) == together.encode(Vec::new());
+                answers != expected || !same
+            })
+        })
+    }
+
+    #[test]
+    fn each_is_answered_as_if_it_came_alone() {
+        assert_eq!(first_failure(), None);
+        let found = fault::with(Some(Fault::RepliesOfOthers), first_failure);
+        assert!(found.is_some(), "nobody noticed");
+    }
+
+    #[test]
+    fn what_is_not_known_is_told_to_nobody() {
+        let asker = |id| Asker { key: 0, id };
+        let parts = vec![(asker(1), 2), (asker(2), 3)];
+        let answers: Vec<Answer> = split(parts, Response::TooLong).collect();
+        assert_eq!(answers, [(asker(1), None), (asker(2), None)]);
+    }
 }

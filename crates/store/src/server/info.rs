@@ -37,14 +37,27 @@ pub(super) fn run(args: Args<'_>, around: &mut Surroundings<'_>, reply: &mut Rep
         _ => Facts::default(),
     };
     let replica = around.store.replica();
-    let process = replica.map(|it| (it.number(), it.roles(), it.writer()));
+    let process = replica.map(|it| Process {
+        number: it.number(),
+        roles: it.roles(),
+        writer: it.writer(),
+        agreements: it.agreements(),
+    });
     let sections = SECTIONS.into_iter().filter(wanted);
     let texts = sections.map(|it| format!("# {it}\r\n{}", section(it, around, &facts, process)));
     reply.verbatim(&texts.collect::<Vec<_>>().join("\r\n"));
 }
 
-/// A replica that is a process, with the numbers of those that lead, accept, and write the log.
-type Process = (usize, (usize, usize), Option<usize>);
+/// A replica that is a process.
+#[derive(Clone, Copy)]
+struct Process {
+    number: usize,
+    /// Those that lead and accept.
+    roles: (usize, usize),
+    /// The one that writes the log.
+    writer: Option<usize>,
+    agreements: u64,
+}
 
 fn section(
     name: &str,
@@ -88,16 +101,17 @@ fn section(
                 ("role", "master".to_owned()),
                 ("connected_slaves", "0".to_owned()),
             ];
-            if let Some((number, (leader, acceptor), writer)) = process {
+            if let Some(it) = process {
                 let numbers = [
-                    ("replica", number),
-                    ("leader", leader),
-                    ("acceptor", acceptor),
+                    ("replica", it.number),
+                    ("leader", it.roles.0),
+                    ("acceptor", it.roles.1),
                 ];
                 let numbers = numbers
                     .into_iter()
-                    .chain(writer.map(|it| ("log_writer", it)));
+                    .chain(it.writer.map(|it| ("log_writer", it)));
                 lines.extend(numbers.map(|(name, number)| (name, number.to_string())));
+                lines.push(("agreements", it.agreements.to_string()));
             }
             lines
         }

@@ -12,6 +12,7 @@ use super::shared::{self, Shared};
 use super::surroundings::Surroundings;
 use crate::arguments::{Args, Span};
 use crate::commands::{self, Command, Kind, texts};
+use crate::durability::fault::seeded;
 use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run};
 use crate::resp::{self, Parsed, Parser, Reply};
 use crate::store::StoreHandle;
@@ -48,6 +49,13 @@ pub(super) struct Client<'a> {
     pub(super) out: &'a mut Vec<u8>,
     /// Its last writes were left to be agreed on: nothing more runs before they are answered.
     pub(super) awaits: bool,
+}
+
+impl Client<'_> {
+    /// Whether nothing more runs for now.
+    fn is_held(&self) -> bool {
+        self.awaits && !seeded!(RanUnanswered)
+    }
 }
 
 /// How far the input was taken.
@@ -114,7 +122,7 @@ impl Pipeline {
         let mut taken = Taken::default();
         let now = shared::now();
         self.refuses = shared.refuses_writes().is_some();
-        while !client.session.ends && !taken.full && !client.awaits {
+        while !client.session.ends && !taken.full && !client.is_held() {
             let rest = &input[taken.bytes..];
             match client.parser.parse(rest, client.session.known) {
                 Ok(Parsed::Incomplete) => break,
@@ -236,7 +244,7 @@ impl Pipeline {
             self.spans.clear();
         }
         taken.full |= client.out.len() >= REPLIES_BYTES_SOFT;
-        !taken.full && !client.session.ends && !client.awaits
+        !taken.full && !client.session.ends && !client.is_held()
     }
 
     /// Runs a request that somebody typed.

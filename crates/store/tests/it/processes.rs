@@ -432,6 +432,48 @@ fn they_answer_as_threads_do() {
     }
 }
 
+/// Writes of connections that are ready in one turn of the event loop are agreed on together.
+#[test]
+fn writes_of_one_turn_are_one_agreement() {
+    const CLIENTS: usize = 30;
+    let processes = Processes::start(1);
+    let mut clients = [(); CLIENTS].map(|()| Client::new(processes.address()));
+    let agreements = |client: &mut Client| {
+        let text = client.say("INFO replication");
+        let mut lines = text.lines();
+        let line = lines.find_map(|it| it.strip_prefix("agreements:"));
+        line.expect(&text).parse::<u64>().unwrap()
+    };
+    for client in &mut clients {
+        assert_eq!(client.say("PING"), "+PONG\r\n");
+    }
+    let before = agreements(&mut clients[0]);
+    let pid = processes.pid(0);
+    kill_process(pid, Signal::STOP).unwrap();
+    let path = format!("/proc/{}/stat", pid.as_raw_nonzero());
+    let begun = Instant::now();
+    while !std::fs::read_to_string(&path).unwrap().contains(") T ") {
+        assert!(begun.elapsed() < HANGS);
+        std::thread::yield_now();
+    }
+    for client in &mut clients {
+        client.send(&request(&["INCR", "n"]));
+    }
+    kill_process(pid, Signal::CONT).unwrap();
+    let mut found: Vec<String> = clients
+        .each_mut()
+        .map(|it| String::from_utf8(it.reply()).unwrap())
+        .to_vec();
+    found.sort_by_key(|it| (it.len(), it.clone()));
+    let expected: Vec<String> = (1..=CLIENTS).map(|it| format!(":{it}\r\n")).collect();
+    assert_eq!(found, expected);
+    let more = agreements(&mut clients[0]) - before;
+    assert!(
+        (1..=3).contains(&more),
+        "{more} agreements on {CLIENTS} writes"
+    );
+}
+
 /// What only one replica had is lost with it, and then the server says so.
 #[test]
 fn a_server_that_has_lost_all_its_replicas_ends_and_says_so() {
