@@ -18,6 +18,8 @@ pub(crate) enum Fault {
     OldSegmentUnsynced,
     /// A segment is ended while a sync beside the log has not told how it has ended.
     EndedAmidSync,
+    /// An event loop writes to the log while it is synced.
+    WroteAmidSync,
     /// A snapshot gets its name before it is durable.
     SnapshotUnsynced,
     /// Segments are removed before the name of the snapshot is durable.

@@ -31,6 +31,9 @@ pub(crate) struct Journal {
     committer: Mutex<Committer>,
     /// Entries of the order whose replies may go out.
     released: AtomicU64,
+    /// Entries of the order before the end of the last record, and bytes of all records.
+    written: AtomicU64,
+    bytes: AtomicU64,
     failed: OnceLock<String>,
 }
 
@@ -68,6 +71,7 @@ impl Journal {
     /// All that the log has is durable, and `source` gives what follows. The index in the log of the order's first entry is `base`.
     pub(crate) fn new(log: Log, source: Box<dyn Source>, base: u64, policy: AppendFsync) -> Self {
         let released = log.end() - base;
+        let bytes = log.bytes();
         Self {
             policy,
             base,
@@ -78,6 +82,8 @@ impl Journal {
                 entries: Entries::default(),
             }),
             released: AtomicU64::new(released),
+            written: AtomicU64::new(released),
+            bytes: AtomicU64::new(bytes),
             failed: OnceLock::new(),
         }
     }
@@ -99,7 +105,8 @@ impl Journal {
 
     /// Entries of the order before the end of the last record. What is released beyond changes nothing, and has no record.
     pub(crate) fn written(&self) -> u64 {
-        lock(&self.committer).log.end() - self.base
+        // Acquire: synchronises with the store in `commit`, so the log is as it says.
+        self.written.load(Ordering::Acquire)
     }
 
     /// Why nothing is written any more, if so.
@@ -109,7 +116,8 @@ impl Journal {
 
     /// Bytes of all records of the log, those before the last snapshot included.
     pub(crate) fn bytes(&self) -> u64 {
-        lock(&self.committer).log.bytes()
+        // Relaxed: it says when a snapshot is worth it.
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// Commits for an event loop, unless another one is at it.
@@ -129,8 +137,28 @@ impl Journal {
         Commit::Done(std::mem::take(&mut turn.waiting))
     }
 
+    /// Commits without waiting for the disk, where nothing is to be synced before the answers: as long as what has come is no longer than
+    /// `bytes_max`, the log is not synced and needs no new segment, it is a copy to the kernel's memory. Returns whether it was done.
+    pub(crate) fn commit_at_once(&self, bytes_max: usize) -> bool {
+        if self.policy == AppendFsync::Always {
+            return false;
+        }
+        // Whoever has it may be waiting for the disk.
+        let Ok(mut committer) = self.committer.try_lock() else {
+            return false;
+        };
+        let takes = committer.log.takes_at_once(bytes_max as u64);
+        if takes {
+            self.commit_locked(&mut committer, false);
+        }
+        takes && self.failed().is_none()
+    }
+
     fn commit_now(&self, syncs: bool) {
-        let committer = &mut *lock(&self.committer);
+        self.commit_locked(&mut lock(&self.committer), syncs);
+    }
+
+    fn commit_locked(&self, committer: &mut Committer, syncs: bool) {
         let Committer {
             source: Some(source),
             log,
@@ -140,8 +168,12 @@ impl Journal {
             return;
         };
         match write_down(&mut **source, log, entries, self.base, syncs) {
-            // Release: synchronises with the load in `released`.
-            Ok(next) => self.released.store(next, Ordering::Release),
+            Ok(next) => {
+                // Relaxed: see `bytes`. Release: each synchronises with the load of its word.
+                self.bytes.store(log.bytes(), Ordering::Relaxed);
+                self.written.store(log.end() - self.base, Ordering::Release);
+                self.released.store(next, Ordering::Release);
+            }
             Err(error) => self.fail(committer, &error),
         }
     }
@@ -214,3 +246,6 @@ fn write_down(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -137,6 +137,13 @@ impl Log {
         self.bytes += bytes;
     }
 
+    /// Whether so many more bytes can be written without waiting for the disk. Amid a sync the kernel may keep a write waiting, and a new
+    /// segment is synced before it is used.
+    pub(crate) fn takes_at_once(&self, bytes: u64) -> bool {
+        let end = self.offset + self.buffer.len() as u64 + bytes;
+        (!self.is_synced_beside || seeded!(WroteAmidSync)) && end <= self.room
+    }
+
     /// Adds a record with the entries up to `end`. It is written by the next [`Log::write`].
     pub(crate) fn append(&mut self, entries: &Entries, end: u64) -> io::Result<()> {
         self.sound()?;

@@ -43,16 +43,18 @@ impl Tail {
         self.lock().next
     }
 
-    /// Adds an entry that was applied.
-    pub(crate) fn push(&self, index: u64, entry: Entry<'_>) {
+    /// Adds an entry that was applied, and returns its bytes.
+    pub(crate) fn push(&self, index: u64, entry: Entry<'_>) -> usize {
         let mut bytes = Vec::new();
         entry.write(&mut bytes);
+        let length = bytes.len();
         let mut state = self.lock();
         debug_assert!(index >= state.next, "entries come in their order");
         state.next = index + 1;
         if !bytes.is_empty() {
             state.entries.push_back((index, bytes));
         }
+        length
     }
 
     /// Forgets what lies before `released`, which the log has.

@@ -87,7 +87,11 @@ impl Generation<'_> {
             1 => self.simulated.fail_in(self.random.u64(..6)),
             _ => {}
         }
-        journal.commit(0);
+        // By the event loop, as far as that may be, or by the thread.
+        let at_once = self.random.bool() && journal.commit_at_once(self.random.usize(..600));
+        if !at_once {
+            journal.commit(0);
+        }
         if self.random.u8(..4) == 0 {
             journal.sync();
         }

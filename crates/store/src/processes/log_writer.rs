@@ -1,10 +1,11 @@
 //! The threads of the replica that writes the log.
 //!
 //! They are beside the event loop, so that the group goes on while a disk takes its time, and what comes meanwhile is written and synced at
-//! once. What they write comes from the replica's tail, and how far they are goes to the words that all replicas see.
+//! once. Where replies need not wait for a sync the event loop writes itself, since waking a thread takes longer than a copy to the kernel's
+//! memory; but not amid a sync, when the kernel may keep a write waiting. What they write comes from the replica's tail, and how far they are goes to the words that all replicas see.
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -20,6 +21,9 @@ use crate::durability::{
 const TICK: Duration = Duration::from_millis(100);
 /// The same while a client waits for a snapshot.
 const SAVING_TICK: Duration = Duration::from_millis(5);
+
+/// An event loop writes no more than this itself.
+pub(super) const AT_ONCE_BYTES_MAX: usize = 256 << 10;
 
 /// What is written, and where.
 #[derive(Clone, Debug)]
@@ -46,6 +50,10 @@ struct Shared {
     ends: AtomicU32,
     copies: Mutex<Copies>,
     came: Condvar,
+    /// What writes, once the log is open.
+    persistence: OnceLock<Arc<Persistence>>,
+    /// Whoever tells all replicas how far the log is has this, so that no older news come after newer ones.
+    telling: Mutex<()>,
 }
 
 /// A copy of all databases, which the event loop makes for whoever takes snapshots.
@@ -94,6 +102,20 @@ impl LogWriter {
         Ok(Self { thread, shared })
     }
 
+    /// Writes what has come without waiting for the disk, if that can be, and says so to all replicas. Returns whether it was.
+    pub(super) fn write_at_once(&self, context: &LogContext, me: usize) -> bool {
+        let Some(persistence) = self.shared.persistence.get() else {
+            return false;
+        };
+        let written = persistence.journal.commit_at_once(AT_ONCE_BYTES_MAX);
+        if written {
+            tell_released(context, &self.shared, persistence);
+            let others = context.log.waiting().filter(|it| *it != me);
+            others.for_each(|it| context.group.wake(it));
+        }
+        written
+    }
+
     /// Gives a copy of all databases if one is wanted, and tells up to which entry.
     pub(super) fn give(&self, copy: impl FnOnce() -> (u64, Databases)) {
         let mut copies = self.shared.lock();
@@ -132,6 +154,8 @@ fn write(context: &LogContext, shared: &Shared) {
             return wake(context);
         }
     };
+    let persistence = Arc::new(persistence);
+    let _ = shared.persistence.set(Arc::clone(&persistence));
     let ends = || shared.ends();
     let mut copy = || shared.copy();
     let ended = std::thread::scope(|scope| {
@@ -140,7 +164,7 @@ fn write(context: &LogContext, shared: &Shared) {
             let _ = persistence.journal.commit(0);
             let is_asked = context.log.asked();
             persistence.saver.ask_until(is_asked);
-            let saves = publish(context, &persistence);
+            let saves = publish(context, shared, &persistence);
             let is_awaited = is_asked > saves;
             context
                 .tail
@@ -154,7 +178,7 @@ fn write(context: &LogContext, shared: &Shared) {
         std::process::exit(1);
     }
     persistence.journal.close();
-    publish(context, &persistence);
+    publish(context, shared, &persistence);
     if persistence.journal.failed().is_none() {
         context.log.set_closed();
     }
@@ -188,20 +212,28 @@ fn open(context: &LogContext) -> io::Result<Persistence> {
 }
 
 /// Says how far all is, and wakes those who wait for it. Returns how many snapshots were asked for and are done.
-fn publish(context: &LogContext, persistence: &Persistence) -> u64 {
+fn publish(context: &LogContext, shared: &Shared, persistence: &Persistence) -> u64 {
     let log = &context.log;
     let saves = persistence.saves();
     log.set_saves(&saves);
     match persistence.journal.failed() {
-        None => log.set_released(
-            persistence.journal.written(),
-            persistence.journal.released(),
-        ),
+        None => tell_released(context, shared, persistence),
         Some(why) if log.failed().is_none() => log.set_failed(why),
         Some(_) => {}
     }
     wake(context);
     saves.done
+}
+
+fn tell_released(context: &LogContext, shared: &Shared, persistence: &Persistence) {
+    let _telling = shared
+        .telling
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let journal = &persistence.journal;
+    context
+        .log
+        .set_released(journal.written(), journal.released());
 }
 
 fn wake(context: &LogContext) {

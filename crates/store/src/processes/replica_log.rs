@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use corecast_agree::Dispatch;
 
-use super::log_writer::{LogContext, LogWriter};
+use super::log_writer::{AT_ONCE_BYTES_MAX, LogContext, LogWriter};
 use crate::bytes::{ByteReader, ByteWriter};
 use crate::durability::{Entry, GroupLog};
 use crate::keyspace::{Keyspace, Write};
@@ -19,6 +19,10 @@ pub(super) struct ReplicaLog {
     threads: Option<LogWriter>,
     /// Whether something was applied since the writer was told.
     is_news: bool,
+    /// Bytes of that.
+    news_bytes: usize,
+    /// The thread was left all before this index.
+    left: u64,
     /// How often somebody had asked for a snapshot.
     asked: u64,
     /// How far the log was when it was looked whose replies may go out.
@@ -34,6 +38,8 @@ impl ReplicaLog {
             start,
             threads: None,
             is_news: false,
+            news_bytes: 0,
+            left: 0,
             asked: 0,
             noted: (0, false),
             waits: false,
@@ -53,7 +59,7 @@ impl ReplicaLog {
 
     /// Notes what was applied.
     pub(super) fn applied(&mut self, index: u64, write: &Write) {
-        self.context.tail.push(index, Entry::of(write));
+        self.news_bytes += self.context.tail.push(index, Entry::of(write));
         self.is_news = true;
     }
 
@@ -72,12 +78,20 @@ impl ReplicaLog {
             Some(_) => tail.trim(u64::MAX),
         }
         let Some(threads) = &self.threads else {
-            self.is_news = false;
+            (self.is_news, self.news_bytes) = (false, 0);
             return;
         };
         threads.give(|| (tail.next(), keyspace.snapshot()));
         let asked = log.asked();
-        if std::mem::take(&mut self.is_news) || asked != self.asked {
+        // Records have some more bytes than entries. What the thread was left comes first.
+        let is_short = std::mem::take(&mut self.news_bytes) <= AT_ONCE_BYTES_MAX / 2;
+        let writes = is_short && log.released() >= self.left;
+        let is_left = std::mem::take(&mut self.is_news)
+            && !(writes && threads.write_at_once(&self.context, self.me));
+        if is_left {
+            self.left = tail.next();
+        }
+        if is_left || asked != self.asked {
             self.asked = asked;
             tail.tell();
         }
@@ -128,7 +142,7 @@ impl ReplicaLog {
     pub(super) fn decode(&mut self, tail: &[u8]) {
         let taken = self.context.tail.decode(&mut ByteReader(tail));
         assert!(taken, "replicas are of one version");
-        self.is_news = true;
+        (self.is_news, self.news_bytes) = (true, AT_ONCE_BYTES_MAX);
     }
 
     /// Makes all durable that was applied, if this replica writes.
