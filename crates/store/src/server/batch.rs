@@ -11,8 +11,9 @@ use crate::durability::fault::seeded;
 use crate::keyspace::{Call, OwnedRun, Response, Run};
 use crate::store::StoreHandle;
 
-/// A batch is agreed on once its requests are as long as this.
-const BYTES_MAX: usize = 256 << 10;
+/// A batch is agreed on once its requests are as long as this. As a command it has some 70 pieces then, of which 128 may be under way: more
+/// at a time gains nothing, and if this replica lags and has to take the state of another one, all whose writes are in a batch are cut off.
+const BYTES_MAX: usize = 32 << 10;
 
 /// A connection: its place among those that are there, which another one may take, and its number, which is of no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
