@@ -20,7 +20,7 @@
 //! | `snapshot.rs` | those of snapshots |
 //! | `recovery.rs` | what a server begins with |
 //! | `disk.rs`, `directory.rs` | the file system |
-//! | `fault.rs`, `simulated.rs`, `failing.rs`, `simulation.rs`, `takeover.rs`, `tests.rs` | tests: disks that crash or fail, and faults that they must find |
+//! | `fault.rs`, `simulated.rs`, `failing.rs`, `simulation.rs`, `takeover.rs`, `tests.rs`, `journal/tests.rs` | tests: disks that crash or fail, and faults that they must find |
 //!
 //! **Architecture invariant:** a reply goes out when the entries that it depends on are in the log, and under `always` durable:
 //! those that its replica had applied. So nobody is told what could be lost.

@@ -105,7 +105,7 @@ impl Connection {
         self.readable = true;
     }
 
-    /// Takes the answer to its writes, if it is to this connection. The replies that it is `None` if that is not known.
+    /// Takes the answer to its writes, if it is to this connection. What became of them is not known if there are no replies.
     pub(super) fn answer(&mut self, asker: Asker, replies: Option<Vec<u8>>, depends_on: u64) {
         if asker != self.asker {
             return;
