@@ -2,6 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use corecast::Pattern;
+use corecast::algorithms::parse_bytes;
 use corecast::debug::{Level, say};
 use corecast::model::cluster::Network;
 use corecast_cluster::{ClusterOptions, PipelineSegments};
@@ -114,14 +115,7 @@ fn segments(text: &str) -> Option<PipelineSegments> {
 
 /// A length such as `512`, `32K` or `1M`; not 0.
 fn bytes(text: &str) -> Option<usize> {
-    let (number, unit) = match text.strip_suffix(['k', 'K']) {
-        Some(number) => (number, 1 << 10),
-        None => text
-            .strip_suffix(['m', 'M'])
-            .map_or((text, 1), |number| (number, 1 << 20)),
-    };
-    let number: usize = number.parse().ok()?;
-    number.checked_mul(unit).filter(|&bytes| bytes > 0)
+    parse_bytes(text).filter(|&bytes| bytes > 0)
 }
 
 #[cfg(test)]

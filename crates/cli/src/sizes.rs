@@ -1,6 +1,7 @@
 //! Parses lists of sizes.
 
 use anyhow::{Context, Result, bail};
+use corecast_collectives::preferences::parse_bytes;
 
 /// The ratio of two neighbouring sizes of a range.
 const STEP: usize = 4;
@@ -37,19 +38,9 @@ pub(crate) fn parse(list: &str) -> Result<Vec<usize>> {
 
 /// A number of bytes, with K, M or G for powers of 1024.
 fn bytes(text: &str) -> Result<usize> {
-    let word = text.trim();
-    let (digits, shift) = match word.chars().last().map(|c| c.to_ascii_uppercase()) {
-        Some('K') => (&word[..word.len() - 1], 10),
-        Some('M') => (&word[..word.len() - 1], 20),
-        Some('G') => (&word[..word.len() - 1], 30),
-        _ => (word, 0),
-    };
-    let number: Option<usize> = digits.parse().ok();
-    number
-        .and_then(|number| number.checked_mul(1 << shift))
-        .with_context(|| {
-            format!("--size {text:?}: bytes such as 512, 4K or 1M are needed, or a range 8..16M")
-        })
+    parse_bytes(text.trim()).with_context(|| {
+        format!("--size {text:?}: bytes such as 512, 4K or 1M are needed, or a range 8..16M")
+    })
 }
 
 #[cfg(test)]

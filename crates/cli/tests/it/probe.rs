@@ -2,6 +2,7 @@
 
 use crate::common::{corecast, corecast_in};
 use corecast_model::MachineFile;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[test]
@@ -61,6 +62,21 @@ fn a_measurement_is_a_machine_file_for_others() {
 }
 
 /// A measurement in depth is interrupted, saved, continued and shown; its values are tested in `corecast_probe`.
+/// The machine file in a cache folder.
+fn machine_file(folder: &Path) -> PathBuf {
+    let mut entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_machine = |path: &PathBuf| {
+        path.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with("machine-")
+    };
+    entries.find(is_machine).unwrap()
+}
+
 #[test]
 fn a_measurement_in_depth_is_kept_and_gone_on_with() {
     let cache = tempfile::tempdir().unwrap();
@@ -93,12 +109,7 @@ fn a_measurement_in_depth_is_kept_and_gone_on_with() {
     // A measurement of messages keeps the measurement in depth, and a file is shown without measuring.
     shown(&["probe", "--time-limit", "2"]).text();
     let folder = cache.path().join("corecast");
-    let path = std::fs::read_dir(folder)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let path = machine_file(&folder);
     let path = path.to_str().unwrap();
     let kept = json(&["probe", "--coherence", "-i", path, "--json"]);
     assert_eq!(kept["deep"]["latencies"], file["deep"]["latencies"]);

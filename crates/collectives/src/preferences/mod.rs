@@ -6,6 +6,7 @@
 //! | `by_length.rs`, `by_length/build.rs` | an algorithm for each range of lengths, and how such a table is built |
 //! | `by_name.rs` | algorithms by the names that environments and profiles use |
 //! | `outline.rs` | the algorithms that a team would choose, without the team |
+//! | `parse_bytes.rs` | numbers of bytes as users write them |
 //! | `text.rs` | algorithms as a line of text |
 //! | `words.rs` | algorithms as words that other processes read |
 
@@ -13,6 +14,7 @@ mod algorithms;
 mod by_length;
 mod by_name;
 mod outline;
+mod parse_bytes;
 mod text;
 mod words;
 
@@ -20,6 +22,7 @@ pub use algorithms::Algorithms;
 pub use by_length::{ByLength, ByLengthError, RANGES_MAX};
 pub use by_name::{NamedRange, SelectionError, UnknownOperation, edition};
 pub use outline::{Chosen, TeamOutline};
+pub use parse_bytes::parse_bytes;
 pub use text::TextError;
 
 pub use crate::registry::{Selection, UnknownAlgorithm};

@@ -2,6 +2,7 @@
 
 use super::algorithms::Algorithms;
 use super::by_name::{NamedRange, SelectionError};
+use super::parse_bytes::parse_bytes;
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
@@ -119,11 +120,11 @@ fn span(requested: &str) -> Result<Span<'_>, TextError> {
         let (from, to) = range.split_once("..")?;
         let from = match from.trim() {
             "" => None,
-            from => Some(bytes(from)?),
+            from => Some(parse_bytes(from)?),
         };
         let to = match to.trim() {
             "" => usize::MAX,
-            to => bytes(to)?,
+            to => parse_bytes(to)?,
         };
         (from.is_none_or(|from| from < to)).then_some((from, to))
     };
@@ -163,19 +164,7 @@ fn ranges<'a>(operation: &str, spans: &[Span<'a>]) -> Result<Vec<NamedRange<'a>>
     Ok(ranges)
 }
 
-/// Parses a number of bytes, which may end in K, M or G.
-fn bytes(text: &str) -> Option<usize> {
-    let (digits, shift) = match text.as_bytes().last()?.to_ascii_uppercase() {
-        b'K' => (&text[..text.len() - 1], 10),
-        b'M' => (&text[..text.len() - 1], 20),
-        b'G' => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    let number: usize = digits.parse().ok()?;
-    number.checked_mul(1 << shift)
-}
-
-/// A number of bytes as [`bytes`] reads it.
+/// A number of bytes as [`parse_bytes`] reads it.
 struct Bytes(usize);
 
 impl Display for Bytes {
