@@ -50,6 +50,16 @@ pub enum Stored<T> {
     Unusable(String),
 }
 
+impl<T> Stored<T> {
+    pub(crate) fn map<U>(self, other: impl FnOnce(T) -> U) -> Stored<U> {
+        match self {
+            Self::Found(path, value) => Stored::Found(path, other(value)),
+            Self::Absent => Stored::Absent,
+            Self::Unusable(reason) => Stored::Unusable(reason),
+        }
+    }
+}
+
 impl Store {
     /// The user's own folder: `$XDG_CACHE_HOME/corecast`, else `$HOME/.cache/corecast`. If neither is an
     /// absolute path, nothing is found and nothing can be saved.

@@ -210,11 +210,9 @@ impl Files {
     /// would be.
     pub(crate) fn numbered(&self, directory: &str, prefix: &str) -> CpuList {
         let path = format!("{directory}/{prefix}*");
-        let listed = || self.listed(directory, prefix);
         let text = self.text_by(&path, || {
-            Some(listed())
-                .filter(|list| !list.is_empty())
-                .map(|list| list.to_string())
+            let listed = self.listed(directory, prefix);
+            (!listed.is_empty()).then(|| listed.to_string())
         });
         text.and_then(|list| list.parse().ok()).unwrap_or_default()
     }

@@ -68,7 +68,7 @@ fn share(root: &str) -> Option<usize> {
             .ok()
     };
     let mut indices: Vec<u32> = entries.filter_map(index).collect();
-    // The kernel numbers caches by level: so the files that say so need not be read.
+    // The kernel numbers caches by level, so the files that say the level need not be read.
     indices.sort_unstable_by_key(|&index| std::cmp::Reverse(index));
     let share = |index: &u32| {
         let read = |name: &str| fs::read_to_string(format!("{caches}/index{index}/{name}")).ok();

@@ -61,7 +61,6 @@ fn a_measurement_is_a_machine_file_for_others() {
     assert_eq!(plan["unit"], "ns");
 }
 
-/// A measurement in depth is interrupted, saved, continued and shown; its values are tested in `corecast_probe`.
 /// The machine file in a cache folder.
 fn machine_file(folder: &Path) -> PathBuf {
     let mut entries = std::fs::read_dir(folder)
@@ -77,6 +76,7 @@ fn machine_file(folder: &Path) -> PathBuf {
     entries.find(is_machine).unwrap()
 }
 
+/// A measurement in depth is interrupted, saved, continued and shown; its values are tested in `corecast_probe`.
 #[test]
 fn a_measurement_in_depth_is_kept_and_gone_on_with() {
     let cache = tempfile::tempdir().unwrap();

@@ -39,11 +39,7 @@ impl Races {
     /// The races that `store` has of this machine. A process that may use only a part of it also
     /// gets those races of the whole machine that ran on that part.
     pub fn here(store: &Store, here: &Discovery) -> Self {
-        Self::found(here, |machine| match store.profile(machine) {
-            Stored::Found(path, profile) => Stored::Found(path, Arc::new(profile)),
-            Stored::Absent => Stored::Absent,
-            Stored::Unusable(reason) => Stored::Unusable(reason),
-        })
+        Self::found(here, |machine| store.profile(machine).map(Arc::new))
     }
 
     /// [`here`](Self::here) for a team, which asks what runs, and not which races decided it.

@@ -11,7 +11,7 @@ use corecast_model::{Machine, Profile};
 
 use super::save::keep;
 use super::version::Version;
-use super::{Store, StoreError, Stored, load, profile_of};
+use super::{Store, StoreError, Stored, profile_of};
 
 impl Store {
     fn choices_path(&self, machine: &Machine) -> Option<PathBuf> {
@@ -53,9 +53,7 @@ impl Store {
             .and_then(|of| self.kept_choices(machine, of));
         let found = match kept {
             Some(choices) => Stored::Found(path.clone(), Arc::new(choices)),
-            None => load(Some(path.clone()), |text| {
-                profile_of(machine, text).map(Arc::new)
-            }),
+            None => self.profile(machine).map(Arc::new),
         };
         if let (Stored::Found(_, profile), Some(version)) = (&found, version)
             && let Some(mut last) = last()

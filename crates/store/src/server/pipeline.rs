@@ -230,10 +230,7 @@ impl Pipeline {
                 seed: self.random.u64(..),
                 resp3: client.session.resp3,
             };
-            let done = match self.writes && self.store.agrees() {
-                true => leave(&mut self.batch, &mut self.store, client, &run),
-                false => execute(&mut self.store, client, run, self.writes),
-            };
+            let done = perform(&mut self.store, &mut self.batch, client, run, self.writes);
             if done < self.calls.len() {
                 taken.bytes = self.starts[done];
                 taken.commands -= (self.calls.len() - done) as u64;
@@ -364,11 +361,22 @@ impl Pipeline {
             seed: self.random.u64(..),
             resp3: client.session.resp3,
         };
-        // Replies that nobody wants are cut off at once.
-        match writes && self.store.agrees() && client.session.replies == Replies::On {
-            true => leave(&mut self.batch, &mut self.store, client, &run),
-            false => execute(&mut self.store, client, run, writes),
-        };
+        perform(&mut self.store, &mut self.batch, client, run, writes);
+    }
+}
+
+/// Runs commands, or leaves them to be agreed on with others, and returns how many of them that were.
+fn perform(
+    store: &mut StoreHandle,
+    batch: &mut Batch,
+    client: &mut Client<'_>,
+    run: Run<'_>,
+    writes: bool,
+) -> usize {
+    // Replies that nobody wants are cut off at once.
+    match writes && store.agrees() && client.session.replies == Replies::On {
+        true => leave(batch, store, client, &run),
+        false => execute(store, client, run, writes),
     }
 }
 
