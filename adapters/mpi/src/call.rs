@@ -124,20 +124,48 @@ pub(crate) fn run_reduction(
     left: Left,
     body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
 ) -> Taken {
-    let Some(found @ (_, communicator)) = served(raw) else {
+    served(raw).map_or(Taken::Library, |found| {
+        run_unless_left(found, raw, left, true, body)
+    })
+}
+
+/// [`run`] for a collective that moves data: if a race has left it to the library for good, that is found first.
+#[inline]
+pub(crate) fn run_move(
+    raw: Handle,
+    left: impl FnOnce(&Library) -> Option<Left>,
+    body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
+) -> Taken {
+    let Some(found @ (library, _)) = served(raw) else {
         return Taken::Library;
     };
+    match left(library) {
+        // While it is raced each call is looked up: ranks may give the same data by other types, and count them apart.
+        Some(left) => run_unless_left(found, raw, left, false, body),
+        None => run_on(found, raw, body),
+    }
+}
+
+#[inline]
+fn run_unless_left(
+    found: Served,
+    raw: Handle,
+    left: Left,
+    leaves: bool,
+    body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
+) -> Taken {
+    let (library, communicator) = found;
     if communicator.has_left(&left) {
         return Taken::Library;
     }
     let mut calls = 0;
     let taken = run_on(found, raw, |call| {
-        call.leaves = true;
+        call.leaves = leaves;
         let ran = body(call);
         calls = call.left;
         ran
     });
-    if calls > 0 {
+    if calls > 0 && (left.datatype == 0 || types::is_predefined(library, left.datatype)) {
         communicator.leave(left, calls);
     }
     taken

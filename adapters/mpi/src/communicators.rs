@@ -41,14 +41,15 @@ struct Inner {
     /// Calls before there was a team.
     calls: u32,
     shared: Option<Arc<Shared>>,
-    /// Of each kind of reduction the last one that a race has left to the library, and for how many calls.
+    /// Of each kind the last one that a race has left to the library, and for how many calls.
     left: [Option<(Left, u32)>; KINDS.len()],
 }
 
 /// Calls that are left to the library for good.
 pub(crate) const FOR_GOOD: u32 = u32::MAX;
 
-/// A reduction of predefined elements by a predefined operator, whose handles always mean the same.
+/// A collective of predefined elements, of reductions by a predefined operator: handles that always mean the same. What a kind
+/// does not have, or has no say in its race, is 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Left {
     pub(crate) kind: Kind,
@@ -233,7 +234,7 @@ unsafe extern "C" fn finalizing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_v
 }
 
 impl Communicator {
-    /// Whether this call of a reduction was left to the library, so that nothing else has to be looked up.
+    /// Whether this call was left to the library, so that nothing else has to be looked up.
     #[inline]
     pub(crate) fn has_left(&self, left: &Left) -> bool {
         // SAFETY: MPI allows one collective at a time on a communicator.
@@ -255,7 +256,7 @@ impl Communicator {
         found == Ok(true)
     }
 
-    /// Leaves a reduction to the library for so many calls. All members do.
+    /// Leaves a collective to the library for so many calls. All members do.
     #[cold]
     pub(crate) fn leave(&self, left: Left, calls: u32) {
         // SAFETY: as above. If it cannot be noted it is looked up again.

@@ -5,10 +5,11 @@
 //! of the length, which is nothing where each rank has its own.
 
 use crate::buffers::{Block, Bytes};
-use crate::call::{Call, Taken, count, run};
+use crate::call::{Call, Taken, count, run, run_move};
+use crate::communicators::Left;
 use crate::parts::{Counts, Layout, total};
 use crate::race::Kind;
-use corecast_network::Handle;
+use corecast_network::{Handle, Library};
 use std::ffi::{c_int, c_void};
 
 /// A buffer, its elements' number and type.
@@ -22,6 +23,44 @@ pub(crate) struct Received(pub(crate) *mut c_void, pub(crate) i64, pub(crate) Ha
 /// A buffer with parts for each rank, and their type.
 #[derive(Clone, Copy)]
 pub(crate) struct PartsOf<B, C>(pub(crate) B, pub(crate) C, pub(crate) Handle);
+
+impl Sent {
+    /// What a call is known by that has sent this, unless it was in place.
+    #[inline]
+    fn of(self, kind: Kind, library: &Library) -> Option<Left> {
+        let Self(data, count, datatype) = self;
+        let left = |_| Left {
+            kind,
+            count,
+            datatype,
+            op: 0,
+        };
+        (data != library.dialect().in_place())
+            .then_some(())
+            .map(left)
+    }
+}
+
+impl Received {
+    /// What a call is known by that has received this, unless it was in place.
+    #[inline]
+    fn of(self, kind: Kind, library: &Library) -> Option<Left> {
+        Sent(self.0, self.1, self.2).of(kind, library)
+    }
+}
+
+/// What all calls of a kind are known by.
+#[inline]
+fn any(kind: Kind) -> impl FnOnce(&Library) -> Option<Left> {
+    move |_| {
+        Some(Left {
+            kind,
+            count: 0,
+            datatype: 0,
+            op: 0,
+        })
+    }
+}
 
 /// What a rank gives.
 enum Own {
@@ -79,7 +118,7 @@ impl Call<'_> {
 /// `MPI_Barrier`
 #[inline]
 pub(crate) fn barrier(comm: Handle) -> Taken {
-    run(comm, |call| {
+    run_move(comm, any(Kind::Barrier), |call| {
         call.take(Kind::Barrier, 0)?;
         Some(call.ranks.barrier())
     })
@@ -92,7 +131,8 @@ pub(crate) fn barrier(comm: Handle) -> Taken {
 /// MPI's. So it is for all functions here.
 #[inline]
 pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Taken {
-    run(comm, |call| {
+    let left = |library: &Library| data.of(Kind::Broadcast, library);
+    run_move(comm, left, |call| {
         let (block, root) = (call.received(data)?, call.root(root)?);
         call.take(Kind::Broadcast, block.bytes())?;
         // SAFETY: MPI's contract: the root's elements are read, those of others are written.
@@ -116,7 +156,11 @@ pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Tak
 ///
 /// See [`broadcast`].
 pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: Handle) -> Taken {
-    run(comm, |call| {
+    let left = |library: &Library| {
+        let sent = sent.of(Kind::Gather, library);
+        sent.or_else(|| received.of(Kind::Gather, library))
+    };
+    run_move(comm, left, |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
@@ -145,7 +189,11 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
 ///
 /// See [`broadcast`].
 pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: Handle) -> Taken {
-    run(comm, |call| {
+    let left = |library: &Library| {
+        let received = received.of(Kind::Scatter, library);
+        received.or_else(|| sent.of(Kind::Scatter, library))
+    };
+    run_move(comm, left, |call| {
         let root = call.root(root)?;
         let in_place = call.rank == root && call.is_in_place(received.0);
         let from = match call.rank == root {
@@ -180,7 +228,8 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
 ///
 /// See [`broadcast`].
 pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> Taken {
-    run(comm, |call| {
+    let left = |library: &Library| received.of(Kind::Allgather, library);
+    run_move(comm, left, |call| {
         let into = call.received(received)?;
         let own = call.own(sent, 1, into.after(call.rank))?;
         call.take(Kind::Allgather, into.bytes())?;
@@ -202,7 +251,8 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
 ///
 /// See [`broadcast`].
 pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> Taken {
-    run(comm, |call| {
+    let left = |library: &Library| received.of(Kind::Alltoall, library);
+    run_move(comm, left, |call| {
         let into = call.received(received)?.times(call.size);
         let from = call.own(sent, call.size, into)?;
         call.take(Kind::Alltoall, into.bytes() / call.size)?;
@@ -228,7 +278,8 @@ pub(crate) unsafe fn gatherv<C: Counts>(
     root: c_int,
     comm: Handle,
 ) -> Taken {
-    run(comm, |call| {
+    let left = any(Kind::Gatherv);
+    run_move(comm, left, |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
@@ -263,7 +314,8 @@ pub(crate) unsafe fn scatterv<C: Counts>(
     root: c_int,
     comm: Handle,
 ) -> Taken {
-    run(comm, |call| {
+    let left = any(Kind::Scatterv);
+    run_move(comm, left, |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let into = call.received(received)?;
@@ -340,7 +392,8 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
     received: PartsOf<*mut c_void, C>,
     comm: Handle,
 ) -> Taken {
-    run(comm, |call| {
+    let left = any(Kind::Alltoallv);
+    run_move(comm, left, |call| {
         let elements = call.elements(received.2)?;
         call.take(Kind::Alltoallv, 0)?;
         // SAFETY: MPI's contract: there are numbers for each rank.

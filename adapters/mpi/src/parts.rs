@@ -2,8 +2,12 @@
 
 use crate::buffers::{Block, Bytes, Elements, slice, slice_mut};
 use corecast::Parts;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
+
+/// One of each rank. Those of few ranks take no memory of the heap, which short calls would notice.
+type EachRank<T> = SmallVec<[T; 8]>;
 
 /// The numbers of elements of each rank's part, and where the parts begin, as MPI's functions have them.
 pub(crate) trait Counts: Copy {
@@ -67,27 +71,26 @@ pub(crate) unsafe fn total(parts: impl Counts, size: usize) -> Option<usize> {
 }
 
 /// Where the parts lie in the program's memory.
-pub(crate) struct Layout {
+pub(crate) struct Layout<C> {
     elements: Elements<'static>,
     /// The element that displacements count from.
     start: *mut c_void,
-    /// Elements of each part, and where it begins.
-    counts: Vec<usize>,
-    displacements: Vec<isize>,
+    parts: C,
+    size: usize,
 }
 
 /// The bytes of all parts, to be read, in place or in a copy.
 pub(crate) struct Given {
     data: Cow<'static, [u8]>,
-    counts: Vec<usize>,
-    displacements: Vec<usize>,
+    counts: EachRank<usize>,
+    displacements: EachRank<usize>,
 }
 
 /// The bytes of all parts, to be written.
 pub(crate) struct Room {
     data: Bytes<'static>,
-    counts: Vec<usize>,
-    displacements: Vec<usize>,
+    counts: EachRank<usize>,
+    displacements: EachRank<usize>,
 }
 
 impl Given {
@@ -103,45 +106,48 @@ impl Room {
     }
 }
 
-impl Layout {
+impl<C: Counts> Layout<C> {
     /// Parts of `size` ranks; `None` if a number is none, or an array is missing.
     ///
     /// # Safety
     ///
-    /// Arrays that are not missing have a number for each rank.
+    /// Arrays that are not missing have a number for each rank, and stay as they are while there is a layout.
     pub(crate) unsafe fn of(
         start: *mut c_void,
-        parts: impl Counts,
+        parts: C,
         size: usize,
         elements: Elements<'static>,
     ) -> Option<Self> {
-        if parts.is_null() {
-            return None;
-        }
-        let (mut counts, mut displacements) = (Vec::with_capacity(size), Vec::with_capacity(size));
-        for rank in 0..size {
-            // SAFETY: the caller's promise.
-            let (count, displacement) = unsafe { parts.part(rank) };
-            counts.push(usize::try_from(count).ok()?);
-            displacements.push(displacement);
-        }
-        Some(Self {
+        let layout = Self {
             elements,
             start,
-            counts,
-            displacements,
-        })
+            parts,
+            size,
+        };
+        let are_numbers = !parts.is_null() && layout.numbers().all(|(count, _)| count >= 0);
+        are_numbers.then_some(layout)
     }
 
-    fn place(&self, rank: usize) -> *mut c_void {
-        self.elements.place(self.start, self.displacements[rank])
+    /// Elements of each part, and where it begins.
+    #[inline]
+    fn numbers(&self) -> impl Iterator<Item = (i64, isize)> {
+        // SAFETY: the promise to `of`, which has looked whether the arrays are missing.
+        (0..self.size).map(|rank| unsafe { self.parts.part(rank) })
+    }
+
+    /// [`numbers`](Self::numbers) of the parts that are not empty.
+    #[inline]
+    fn full(&self) -> impl Iterator<Item = (i64, isize)> {
+        self.numbers().filter(|&(count, _)| count > 0)
     }
 
     /// A rank's part.
     pub(crate) fn part(&self, rank: usize) -> Block {
+        // SAFETY: the promise to `of`.
+        let (count, displacement) = unsafe { self.parts.part(rank) };
         Block {
-            start: self.place(rank),
-            count: self.counts[rank],
+            start: self.elements.place(self.start, displacement),
+            count: count as usize,
             elements: self.elements,
         }
     }
@@ -151,11 +157,10 @@ impl Layout {
         if !self.elements.found.is_dense {
             return None;
         }
-        let parts = self.counts.iter().zip(&self.displacements);
         let (mut first, mut end) = (isize::MAX, isize::MIN);
-        for (&count, &displacement) in parts.filter(|&(&count, _)| count > 0) {
+        for (count, displacement) in self.full() {
             first = first.min(displacement);
-            end = end.max(displacement.checked_add_unsigned(count)?);
+            end = end.max(displacement.checked_add(isize::try_from(count).ok()?)?);
         }
         match first > end {
             true => Some((0, 0)),
@@ -165,44 +170,45 @@ impl Layout {
 
     /// Whether parts overlap. MPI forbids it, and every library takes it: who comes last decides.
     fn has_overlaps(&self) -> bool {
-        let parts = self.counts.iter().zip(&self.displacements);
-        let parts = parts.filter(|&(&count, _)| count > 0);
-        let mut parts: Vec<(isize, isize)> = parts
-            .map(|(&count, &begin)| (begin, begin + count as isize))
-            .collect();
+        let ends = |(count, begin): (i64, isize)| (begin, begin + count as isize);
+        let mut last = isize::MIN;
+        let are_in_order = self.full().map(ends).all(|(begin, end)| {
+            let follows = begin >= last;
+            last = end;
+            follows
+        });
+        if are_in_order {
+            return false;
+        }
+        let mut parts: Vec<(isize, isize)> = self.full().map(ends).collect();
         parts.sort_unstable();
         parts.windows(2).any(|pair| pair[1].0 < pair[0].1)
     }
 
     /// Where each part begins, in bytes from the first one.
-    fn offsets(&self, first: isize) -> Vec<usize> {
-        let each = |(&count, &displacement): (&usize, &isize)| match count {
+    fn offsets(&self, first: isize) -> EachRank<usize> {
+        let each = |(count, displacement): (i64, isize)| match count {
             0 => 0,
             _ => (displacement - first) as usize * self.elements.found.extent,
         };
-        self.counts
-            .iter()
-            .zip(&self.displacements)
-            .map(each)
-            .collect()
+        self.numbers().map(each).collect()
     }
 
     /// Where each part begins if they lie side by side, in bytes, and the bytes of all.
-    fn side_by_side(&self) -> (Vec<usize>, usize) {
+    fn side_by_side(&self) -> (EachRank<usize>, usize) {
         let mut end = 0;
         let each = |rank| {
             let begin = end;
             end += self.part(rank).bytes();
             begin
         };
-        let offsets = (0..self.counts.len()).map(each).collect();
+        let offsets = (0..self.size).map(each).collect();
         (offsets, end)
     }
 
-    fn bytes(&self) -> Vec<usize> {
-        (0..self.counts.len())
-            .map(|rank| self.part(rank).bytes())
-            .collect()
+    fn bytes(&self) -> EachRank<usize> {
+        let each = |(count, _): (i64, isize)| self.elements.bytes(count as usize);
+        self.numbers().map(each).collect()
     }
 
     /// The parts, to be read.
@@ -232,7 +238,7 @@ impl Layout {
     pub(crate) unsafe fn copy(&self) -> Given {
         let (displacements, len) = self.side_by_side();
         let mut data = Vec::with_capacity(len);
-        for rank in 0..self.counts.len() {
+        for rank in 0..self.size {
             // SAFETY: the caller's promise.
             data.extend_from_slice(&unsafe { self.part(rank).read() });
         }
@@ -280,11 +286,9 @@ impl Layout {
         };
         for (rank, &begin) in room.displacements.iter().enumerate() {
             let part = &bytes[begin..begin + room.counts[rank]];
+            let Block { start, count, .. } = self.part(rank);
             // SAFETY: the caller's promise.
-            unsafe {
-                self.elements
-                    .unpack(part, self.place(rank), self.counts[rank])
-            };
+            unsafe { self.elements.unpack(part, start, count) };
         }
     }
 }

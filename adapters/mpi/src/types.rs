@@ -69,6 +69,11 @@ pub(crate) fn of(library: &Library, raw: Handle) -> Option<Type> {
     }
 }
 
+/// Whether a handle is that of a predefined type, and always will be.
+pub(crate) fn is_predefined(library: &Library, raw: Handle) -> bool {
+    of(library, raw).is_some_and(|found| found.class.is_some())
+}
+
 /// Asks the library, and remembers what is predefined.
 #[cold]
 fn look(library: &Library, handle: Handle) -> Option<Type> {

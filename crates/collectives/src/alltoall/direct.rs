@@ -38,3 +38,33 @@ pub fn direct<F: Fabric>(
     }
     fabric.flush()
 }
+
+/// [`direct`] where each part that this rank gives to others fits a message. What is sent and not lent needs no window, which
+/// takes a third of the time of a short exchange.
+///
+/// # Errors
+///
+/// Returns the first error of the fabric.
+///
+/// # Cost
+///
+/// That of [`direct`].
+#[inline]
+pub fn direct_in_messages<F: Fabric>(
+    fabric: &mut F,
+    send: &[u8],
+    give: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    take: impl Fn(usize) -> Range<usize>,
+    protocol: TransferProtocol,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    for peer in (1..n).map(|step| (rank + step) % n) {
+        fabric.send(peer, &send[give(peer)])?;
+    }
+    recv[take(rank)].copy_from_slice(&send[give(rank)]);
+    for peer in (1..n).map(|step| (rank + n - step) % n) {
+        protocol.take(fabric, peer, &mut recv[take(peer)])?;
+    }
+    Ok(())
+}

@@ -7,7 +7,7 @@ mod padded;
 
 pub use algorithm::{Algorithm, choose};
 pub use bruck::bruck;
-pub use direct::direct;
+pub use direct::{direct, direct_in_messages};
 
 use crate::context::{OpContext, SCRATCH_BYTES};
 use crate::parts::equal;
@@ -118,11 +118,15 @@ fn run_direct<F: Fabric>(
     element_size: usize,
 ) -> Result<(), F::Error> {
     let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
-    context
-        .fabric
-        .with_window_to_read(send, element_size, |fabric, send| {
-            direct(fabric, send, give, recv, take, protocol)
-        })
+    let (fabric, longest) = (&mut context.fabric, context.message_bytes);
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let mut others = (1..n).map(|step| (rank + step) % n);
+    if others.all(|peer| give(peer).len() <= longest) {
+        return direct_in_messages(fabric, send, give, recv, take, protocol);
+    }
+    fabric.with_window_to_read(send, element_size, |fabric, send| {
+        direct(fabric, send, give, recv, take, protocol)
+    })
 }
 
 /// Runs Bruck's algorithm over slices of all parts, one after another, so that each fits the scratch.
