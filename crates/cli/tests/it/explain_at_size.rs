@@ -159,12 +159,12 @@ fn each_range_says_who_decided() {
     );
     assert_eq!(said["mended"], "a reduce and a broadcast were faster");
     let other = [
-        "explain", "--op", "scan", "--ranks", "4", "--size", "8", "--json",
+        "explain", "--op", "scan", "--ranks", "4", "--size", "64K", "--json",
     ];
     let said = corecast_in(cache.path(), &other).json();
     assert_eq!(
         (&said["algorithm"], &said["decided_by"]),
-        (&"doubling".into(), &"built-in".into())
+        (&"chain".into(), &"built-in".into())
     );
     // The library runs what was shown.
     let team = Builder::new()
