@@ -29,15 +29,13 @@ impl Sent {
     #[inline]
     fn of(self, kind: Kind, library: &Library) -> Option<Left> {
         let Self(data, count, datatype) = self;
-        let left = |_| Left {
+        let left = Left {
             kind,
             count,
             datatype,
             op: 0,
         };
-        (data != library.dialect().in_place())
-            .then_some(())
-            .map(left)
+        (data != library.dialect().in_place()).then_some(left)
     }
 }
 
@@ -278,8 +276,7 @@ pub(crate) unsafe fn gatherv<C: Counts>(
     root: c_int,
     comm: Handle,
 ) -> Taken {
-    let left = any(Kind::Gatherv);
-    run_move(comm, left, |call| {
+    run_move(comm, any(Kind::Gatherv), |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
@@ -314,8 +311,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
     root: c_int,
     comm: Handle,
 ) -> Taken {
-    let left = any(Kind::Scatterv);
-    run_move(comm, left, |call| {
+    run_move(comm, any(Kind::Scatterv), |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let into = call.received(received)?;
@@ -392,8 +388,7 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
     received: PartsOf<*mut c_void, C>,
     comm: Handle,
 ) -> Taken {
-    let left = any(Kind::Alltoallv);
-    run_move(comm, left, |call| {
+    run_move(comm, any(Kind::Alltoallv), |call| {
         let elements = call.elements(received.2)?;
         call.take(Kind::Alltoallv, 0)?;
         // SAFETY: MPI's contract: there are numbers for each rank.

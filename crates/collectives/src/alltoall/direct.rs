@@ -28,14 +28,12 @@ pub fn direct<F: Fabric>(
     take: impl Fn(usize) -> Range<usize>,
     protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
-    let (rank, n) = (fabric.rank(), fabric.size());
-    for peer in (1..n).map(|step| (rank + step) % n) {
+    let rank = fabric.rank();
+    for peer in others(fabric) {
         protocol.give(fabric, send, peer, give(peer))?;
     }
     recv[take(rank)].copy_from_slice(fabric.view(send, give(rank)));
-    for peer in (1..n).map(|step| (rank + n - step) % n) {
-        protocol.take(fabric, peer, &mut recv[take(peer)])?;
-    }
+    take_from_others(fabric, recv, take, protocol)?;
     fabric.flush()
 }
 
@@ -58,11 +56,30 @@ pub fn direct_in_messages<F: Fabric>(
     take: impl Fn(usize) -> Range<usize>,
     protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
-    let (rank, n) = (fabric.rank(), fabric.size());
-    for peer in (1..n).map(|step| (rank + step) % n) {
+    let rank = fabric.rank();
+    for peer in others(fabric) {
         fabric.send(peer, &send[give(peer)])?;
     }
     recv[take(rank)].copy_from_slice(&send[give(rank)]);
+    take_from_others(fabric, recv, take, protocol)
+}
+
+/// The other ranks, in the order in which this one gives to them.
+#[inline]
+pub(super) fn others<F: Fabric>(fabric: &F) -> impl Iterator<Item = usize> + use<F> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    (1..n).map(move |step| (rank + step) % n)
+}
+
+/// Takes the parts of the other ranks, in the order in which they give them.
+#[inline]
+fn take_from_others<F: Fabric>(
+    fabric: &mut F,
+    recv: &mut [u8],
+    take: impl Fn(usize) -> Range<usize>,
+    protocol: TransferProtocol,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
     for peer in (1..n).map(|step| (rank + n - step) % n) {
         protocol.take(fabric, peer, &mut recv[take(peer)])?;
     }

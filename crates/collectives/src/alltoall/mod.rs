@@ -119,9 +119,7 @@ fn run_direct<F: Fabric>(
 ) -> Result<(), F::Error> {
     let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
     let (fabric, longest) = (&mut context.fabric, context.message_bytes);
-    let (rank, n) = (fabric.rank(), fabric.size());
-    let mut others = (1..n).map(|step| (rank + step) % n);
-    if others.all(|peer| give(peer).len() <= longest) {
+    if direct::others(fabric).all(|peer| give(peer).len() <= longest) {
         return direct_in_messages(fabric, send, give, recv, take, protocol);
     }
     fabric.with_window_to_read(send, element_size, |fabric, send| {
