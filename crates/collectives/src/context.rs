@@ -62,10 +62,7 @@ impl Short {
             alltoall: of_two(asked.alltoall.free()),
             broadcast: short(asked.broadcast.free()),
             reduce: short(asked.reduce.free()),
-            allreduce: match allreduce::is_messages(traits) {
-                true => short(asked.allreduce.free()),
-                false => 0,
-            },
+            allreduce: short(asked.allreduce.free()).min(allreduce::short(traits)),
             scan: match scan::is_chain(traits) {
                 true => short(asked.scan.free()),
                 false => 0,

@@ -11,7 +11,7 @@ use corecast::{Algorithms, Builder};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// A tuning of all operations: three ranges, eight sizes that were raced, five candidates each.
+/// A tuning of all operations: three ranges, nine sizes that were raced, five candidates each.
 fn tuning(ranks: u32, mode: Mode) -> Tuning {
     let mut tuning = Tuning::new((0..ranks).collect(), true, mode, Start::Together);
     let candidate = |name: &str| TunedCandidate {

@@ -145,7 +145,8 @@ pub fn of_waits(file: &MachineFile) -> Option<WaitCosts> {
 }
 
 /// Hockney's n½: the length in bytes at which a message takes twice as long as one of a line, by the probe's messages that
-/// come alone; `None` where these were not measured. By it a team chooses algorithms where none was raced or asked for.
+/// come alone; `None` where these were not measured. By it a team chooses algorithms where none was raced or asked for, if each
+/// of its ranks has a hardware thread.
 ///
 /// # Examples
 ///
@@ -155,10 +156,31 @@ pub fn of_waits(file: &MachineFile) -> Option<WaitCosts> {
 /// ```
 #[must_use]
 pub fn half_bytes(file: &MachineFile) -> Option<usize> {
+    half_bytes_with(file, 0.0)
+}
+
+/// The same where ranks share hardware threads: there every message also waits until its receiver has a turn, which the
+/// probe measures as well (`sched_yield`).
+///
+/// # Examples
+///
+/// ```
+/// let machine = corecast::machine::discover().machine;
+/// assert_eq!(corecast::costs::shared_half_bytes(&corecast::costs::built_in(&machine)), None);
+/// ```
+#[must_use]
+pub fn shared_half_bytes(file: &MachineFile) -> Option<usize> {
+    half_bytes_with(file, of_waits(file)?.yield_ns)
+}
+
+/// n½ where each message takes so many nanoseconds longer.
+fn half_bytes_with(file: &MachineFile, more_ns: f64) -> Option<usize> {
     let messages = file.messages()?;
     let all = |matrix: &Matrix| matrix.rows().flatten().sum::<f64>();
     let (one, long) = (all(&messages.one), all(&messages.long));
-    let bytes = messages.long_bytes as f64 * one / (long - one);
+    let pairs = messages.one.rows().map(|row| row.len() - 1).sum::<usize>();
+    let latency = one + more_ns * pairs as f64;
+    let bytes = messages.long_bytes as f64 * latency / (long - one);
     // Where a long message takes no longer than a short one, nothing can be said.
     (bytes >= LINE_BYTES as f64).then_some(bytes.round() as usize)
 }

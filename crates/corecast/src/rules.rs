@@ -11,7 +11,7 @@
 mod tests;
 
 use corecast_collectives::preferences::{NamedRange, UnknownOperation};
-use corecast_collectives::registry::HALF_BYTES;
+use corecast_collectives::registry::{HALF_BYTES, SHARED_HALF_BYTES};
 use corecast_collectives::{Algorithms, preferences as algorithms};
 use corecast_machine::Discovery;
 use corecast_model::Collective;
@@ -245,7 +245,7 @@ impl Rules {
     }
 }
 
-/// How far rounds go in a team of `ranks`, and why, in a sentence; `None` where they are never the faster way.
+/// How far data go whole, or with those of others, in a team of `ranks`, and why, in a sentence; `None` for two ranks, whose messages decide.
 ///
 /// # Examples
 ///
@@ -254,21 +254,32 @@ impl Rules {
 /// asked.half_bytes = Some(2048);
 /// let said = corecast::rules::rounds(&asked, 4, false).unwrap();
 /// assert!(said.contains("below 8192 bytes") && said.contains("n½ of 2048 bytes, as the probe measured"));
-/// assert_eq!(corecast::rules::rounds(&asked, 4, true), None);
+/// let shared = corecast::rules::rounds(&asked, 8, true).unwrap();
+/// assert!(shared.contains("allreductions pass all data along trees up to 28672 bytes"));
 /// ```
 pub fn rounds(asked: &Algorithms, ranks: usize, oversubscribed: bool) -> Option<String> {
     let limits = asked.limits(ranks, oversubscribed);
+    if ranks <= 2 {
+        return None;
+    }
+    let assumed = match oversubscribed {
+        true => SHARED_HALF_BYTES,
+        false => HALF_BYTES,
+    };
     let half = match asked.half_bytes {
         Some(bytes) => format!("{bytes} bytes, as the probe measured"),
-        None => format!("{HALF_BYTES} bytes, which was not measured here (see corecast probe)"),
+        None => format!("{assumed} bytes, which was not measured here (see corecast probe)"),
     };
-    limits.concurrent.then(|| {
-        format!(
-            "where nothing is asked for, allreductions exchange all data in every round below {} bytes, and blocks \
-             travel with those of others below {}, by an n½ of {half}",
+    let how = match limits.concurrent {
+        true => format!(
+            "exchange all data in every round below {} bytes, and blocks travel with those of others below {}",
             limits.whole, limits.together
-        )
-    })
+        ),
+        false => format!("pass all data along trees up to {} bytes", limits.whole),
+    };
+    Some(format!(
+        "where nothing is asked for, allreductions {how}, by an n½ of {half}"
+    ))
 }
 
 /// The tuning for a team that is only similar: how ranks wait depends on how many there are, and which barrier is best on

@@ -23,8 +23,19 @@ pub struct TuneRequest {
     pub rules: Rules,
 }
 
-/// The default sizes, in bytes of a block.
-pub const SIZES: [usize; 8] = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20];
+/// The default sizes, in bytes of a block. Two of them lie close together: up to 8 KiB data fit a message, so algorithms change
+/// places around 16 KiB.
+pub const SIZES: [usize; 9] = [
+    8,
+    64,
+    512,
+    4 << 10,
+    16 << 10,
+    32 << 10,
+    256 << 10,
+    1 << 20,
+    4 << 20,
+];
 
 /// The default time for a tuning: together with the work before and after it, a command stays under a minute.
 pub const BUDGET: Duration = Duration::from_secs(50);

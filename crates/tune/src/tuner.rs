@@ -702,9 +702,9 @@ impl<'t> Tuner<'t> {
             for (at, tuned) in self.tuned.iter().enumerate() {
                 for pair in tuned.points.windows(2) {
                     let apart = pair[1].bytes / pair[0].bytes.max(1) > NEAR;
-                    if apart && pair[0].algorithm() != pair[1].algorithm() {
+                    if apart && let Some(rivals) = self.rivals(tuned.operation, pair) {
                         let middle = middle(pair[0].bytes, pair[1].bytes);
-                        open.push((at, middle, [pair[0].algorithm(), pair[1].algorithm()]));
+                        open.push((at, middle, rivals));
                     }
                 }
             }
@@ -715,8 +715,13 @@ impl<'t> Tuner<'t> {
             self.races.1 = self.races.0 + to_come;
             for (at, bytes, rivals) in open {
                 let operation = self.tuned[at].operation;
+                let usual = self.runs(operation, bytes, None);
                 let mut all = vec![None];
-                all.extend(rivals.into_iter().filter(Option::is_some));
+                all.extend(
+                    rivals
+                        .into_iter()
+                        .filter(|one| one.is_some() && *one != Some(usual)),
+                );
                 all.dedup();
                 let proposal = |algorithm: Asked| Proposal {
                     algorithm,
@@ -746,6 +751,18 @@ impl<'t> Tuner<'t> {
                 tuned.ranges = ranges(&mut tuned.points);
             }
         }
+    }
+
+    /// The two choices between which the limit lies that is somewhere between two neighbouring sizes; `None` if there is none.
+    /// Where both have the built-in choice its own limit may lie there, which nobody has raced.
+    fn rivals(&self, operation: Collective, pair: &[Point]) -> Option<[Asked; 2]> {
+        let [small, large] = [&pair[0], &pair[1]];
+        let chosen = [small.algorithm(), large.algorithm()];
+        if chosen[0] != chosen[1] {
+            return Some(chosen);
+        }
+        let run = [small, large].map(|point| self.runs(operation, point.bytes, chosen[0]));
+        (run[0] != run[1]).then_some(run.map(Some))
     }
 
     fn finish(mut self) -> Outcome {

@@ -12,9 +12,11 @@
 //! - [`choose`] finds the parameters and trees that the symbolic model says are best, and writes docs/choices.md.
 //! - [`clusters`] are the five clusters of Mallon and others, and the collectives that they compare.
 //! - [`defaults`] holds what teams run where nothing was measured against the best algorithm, and writes docs/defaults.md.
+//! - [`after_tuning`] holds what the tuner chooses on the same machines against it.
 //! - [`streams`] are the farm and the map with which Mencagli and others measured home-forwarding.
 #![forbid(unsafe_code)]
 
+pub mod after_tuning;
 pub mod agreement;
 pub mod choose;
 pub mod clusters;

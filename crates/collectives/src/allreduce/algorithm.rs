@@ -1,7 +1,9 @@
 //! The algorithms of allreductions, and the choice between them.
 
+use crate::broadcast::published;
 use crate::pipeline::PipelineSegments;
 use crate::registry::{Request, Selection, TeamTraits, algorithms};
+use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 
 algorithms! {
     /// The algorithms of allreductions.
@@ -28,19 +30,26 @@ algorithms! {
     }
 }
 
-/// Longest data (bytes) that two ranks exchange whole. Two threads on two cores of an Intel Xeon, `examples/sizes
-/// allreduce`: at 2 KiB [`owners`](fn@super::owners) takes 1.24 times as long, at 4 KiB 0.89 times.
-const EXCHANGE_BYTES_MAX: usize = 2 * 1024;
-
-/// Longest data (bytes) that more ranks combine along trees if they share hardware threads. 8 threads on two cores,
-/// `examples/sizes allreduce 8`: trees take 0.6 to 0.75 times as long as [`owners`](fn@super::owners) up to 16 KiB, with ordered
-/// operators 0.75 to 0.9 times up to 8 KiB; beyond, they stop being faster.
-const TREES_BYTES_MAX: usize = 16 * 1024;
-
-/// Whether data that fit a message go in [`Algorithm::Messages`], whatever their length.
+/// Whether data that fit a message go in [`Algorithm::Messages`], unless their broadcast [`is_published`].
 #[inline]
-pub(crate) fn is_messages(traits: &TeamTraits) -> bool {
+fn is_messages(traits: &TeamTraits) -> bool {
     !traits.limits.concurrent || !(traits.mesh || traits.ranks.is_power_of_two())
+}
+
+/// Whether data of this length are broadcast from one line to more than one rank, instead of along a tree. A message of one
+/// line has no body that others could read where it lies.
+#[inline]
+fn is_published(bytes: usize, traits: &TeamTraits) -> bool {
+    traits.ranks > 2 && bytes > RING_PAYLOAD_BYTES && published(traits).contains(&bytes)
+}
+
+/// Bytes from which on data may go otherwise than in [`Algorithm::Messages`] in a team that is asked for no algorithm.
+pub(crate) fn short(traits: &TeamTraits) -> usize {
+    match is_messages(traits) {
+        false => 0,
+        true if is_published(RING_PAYLOAD_BYTES + 1, traits) => RING_PAYLOAD_BYTES + 1,
+        true => traits.message_bytes + 1,
+    }
 }
 
 /// Returns the algorithm that was asked for if the team can run it, else one by length.
@@ -60,11 +69,12 @@ fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     let short_elements = request.element <= message_bytes;
     match bytes {
         _ if !is_messages(traits) => in_rounds(request, traits),
+        _ if bytes <= traits.limits.whole && is_published(bytes, traits) => Algorithm::Trees,
         _ if bytes <= message_bytes => Algorithm::Messages,
         // Two messages take 0.8 times as long as a loan, at 512 bytes; three take 1.25 times as long.
         _ if n == 2 && bytes <= 2 * message_bytes && short_elements => Algorithm::Messages,
-        _ if n == 2 && bytes <= EXCHANGE_BYTES_MAX => Algorithm::Doubling,
-        _ if n > 2 && bytes <= TREES_BYTES_MAX => Algorithm::Trees,
+        _ if bytes <= traits.limits.whole && n == 2 => Algorithm::Doubling,
+        _ if bytes <= traits.limits.whole => Algorithm::Trees,
         _ if traits.mesh => Algorithm::Owners,
         _ => Algorithm::Trees,
     }

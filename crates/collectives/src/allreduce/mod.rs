@@ -8,7 +8,7 @@ mod rabenseifner;
 mod ring;
 mod tree;
 
-pub(crate) use algorithm::is_messages;
+pub(crate) use algorithm::short;
 pub use algorithm::{Algorithm, choose};
 pub use doubling::{doubling, doubling_in_messages};
 pub use exchange::exchange;

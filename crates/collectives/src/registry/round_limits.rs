@@ -8,7 +8,11 @@
 //! | --- | --- | --- | --- |
 //! | allreduce by doubling, or in blocks of 2^k ranks | `log·(L + s·G)` | `2·log·L + 2·(n−1)/n·s·G` | `n½·log / (log − 2·(n−1)/n)` |
 //! | allreduce by doubling, or in blocks of owners | `log·(L + s·G)` | `2·(n−1)` loans of `s/n` | `n½·n` |
+//! | allreduce whole, of two ranks or of ranks that share hardware threads, or in blocks of owners | `2·(n−1)·(L + s·G)` of all ranks together | `2·n·(n−1)` loans of `s/n`, which are copied once and not twice | `2·n½·(n−1)` |
 //! | blocks together with those of others, or each by itself | `log·L + n·s·G` | `L + (n−2)·L/2 + n·s·G/2`, since what is sent overlaps with what comes in | `2·n½·(1 − 2·(log−1)/(n−2))` |
+//!
+//! Where ranks share hardware threads a message also waits until its receiver has a turn of the scheduler, so `L` has a turn more,
+//! and `n½` is greater ([`SHARED_HALF_BYTES`]).
 //!
 //! Sizes of loans and overlaps are estimates. On simulated machines the second row leaves out a factor of up to 2, and the
 //! third one is within a factor of 2 of where the two ways meet; docs/defaults.md has what that costs.
@@ -19,8 +23,11 @@
 /// probe it is 1.1 to 2.1 KiB on guests of Intel and AMD machines of 2026, however far apart the host puts their cores.
 pub const HALF_BYTES: usize = 1024;
 
-/// Lengths in bytes below which rounds of messages are the faster way. All are 0 for one or two ranks, and where ranks
-/// share hardware threads: such a team takes turns of the scheduler, and rounds need more of them.
+/// The same where ranks share hardware threads: a turn of the scheduler takes as long as several messages of a line, by the probe
+/// 0.4 to 0.8 µs on these guests.
+pub const SHARED_HALF_BYTES: usize = 2 * HALF_BYTES;
+
+/// Lengths in bytes below which rounds of messages, or messages with all data, are the faster way.
 ///
 /// # Examples
 ///
@@ -29,30 +36,26 @@ pub const HALF_BYTES: usize = 1024;
 ///
 /// let limits = RoundLimits::new(8, 1024);
 /// assert_eq!((limits.whole, limits.together), (2458, 683));
-/// assert_eq!(RoundLimits::new(2, 1024), RoundLimits::NONE);
+/// assert_eq!(RoundLimits::new(2, 1024).whole, 2048);
+/// let shared = RoundLimits::shared(8, 2048);
+/// assert_eq!((shared.concurrent, shared.whole, shared.together), (false, 28672, 0));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundLimits {
     /// Whether there are more than two ranks, all of which run at the same time.
     pub concurrent: bool,
-    /// Of an allreduction: data that all ranks exchange whole in every round.
+    /// Of an allreduction: data that go whole. All ranks exchange them in every round if they are concurrent.
     pub whole: usize,
-    /// Of a block that travels together with blocks of other ranks.
+    /// Of a block that travels together with blocks of other ranks. 0 for two ranks, and where ranks share hardware threads, as rounds
+    /// need more turns of the scheduler there.
     pub together: usize,
 }
 
 impl RoundLimits {
-    /// Rounds are never the faster way.
-    pub const NONE: Self = Self {
-        concurrent: false,
-        whole: 0,
-        together: 0,
-    };
-
     /// The limits of a team of `n` ranks with a hardware thread each, on a machine with this `n½`.
     pub fn new(n: usize, half_bytes: usize) -> Self {
         if n <= 2 {
-            return Self::NONE;
+            return Self::shared(n, half_bytes);
         }
         let (ranks, half) = (n as f64, half_bytes as f64);
         let log = f64::from(n.next_power_of_two().ilog2());
@@ -66,6 +69,16 @@ impl RoundLimits {
             whole: (half * whole).round() as usize,
             // It is below 0 where log2 n rounds are more than a message to each.
             together: (half * together).round().max(0.0) as usize,
+        }
+    }
+
+    /// The limits of a team of `n` ranks that share hardware threads, where a message takes twice as long as a short one, turn
+    /// included, from this length on.
+    pub fn shared(n: usize, half_bytes: usize) -> Self {
+        Self {
+            concurrent: false,
+            whole: half_bytes.saturating_mul(2 * n.saturating_sub(1)),
+            together: 0,
         }
     }
 }

@@ -7,7 +7,7 @@ use corecast_model::{CostModel, MachineFile, Unit};
 use corecast_plan::{Operation, Scope, Space, bound};
 use corecast_wire::WaitCosts;
 
-use super::{CostSource, built_in, half_bytes, of_waits};
+use super::{CostSource, built_in, half_bytes, of_waits, shared_half_bytes};
 use crate::choose::Candidate;
 use crate::error::Error;
 use crate::store::Store;
@@ -18,8 +18,8 @@ pub(crate) struct TeamCosts {
     model: CostModel,
     /// Costs of waiting on this machine, where they were measured.
     pub(crate) waits: Option<WaitCosts>,
-    /// [`half_bytes`] of the machine.
-    pub(crate) half_bytes: Option<usize>,
+    /// [`half_bytes`] of the machine, and [`shared_half_bytes`].
+    half_bytes: [Option<usize>; 2],
     /// Costs of messages towards the root, where they differ from those of the other direction.
     fan_in: Option<CostModel>,
     pub(crate) source: CostSource,
@@ -36,7 +36,7 @@ impl TeamCosts {
         rank_pus: &[u32],
     ) -> Result<Self, Error> {
         if let Some(file) = given {
-            let half_bytes = half_bytes(file);
+            let half_bytes = [half_bytes(file), shared_half_bytes(file)];
             let costs = Self::given(file, rank_pus)?;
             return Ok(Self {
                 half_bytes,
@@ -44,7 +44,8 @@ impl TeamCosts {
             });
         }
         let (mut file, mut source) = super::here(store, here);
-        let (waits, half_bytes) = (of_waits(&file), half_bytes(&file));
+        let waits = of_waits(&file);
+        let half_bytes = [half_bytes(&file), shared_half_bytes(&file)];
         let missing = rank_pus.iter().find(|&&pu| file.position(pu).is_none());
         if let Some(pu) = missing {
             let why = format!("the measured costs leave out PU {pu}");
@@ -56,6 +57,11 @@ impl TeamCosts {
             half_bytes,
             ..costs
         })
+    }
+
+    /// n½ of a team whose ranks share hardware threads, or not; `None` if it was not measured.
+    pub(crate) fn half_bytes(&self, oversubscribed: bool) -> Option<usize> {
+        self.half_bytes[usize::from(oversubscribed)]
     }
 
     /// The costs of messages towards the root, and from it.
@@ -122,7 +128,7 @@ impl TeamCosts {
                 Ok(Self {
                     model: file.costs().subset(&ranks)?,
                     waits: None,
-                    half_bytes: None,
+                    half_bytes: [None; 2],
                     fan_in: None,
                     source,
                     assumptions: vec![sentence],
@@ -150,17 +156,13 @@ impl TeamCosts {
             return Ok(Self {
                 model: costs.subset(&at)?,
                 waits: None,
-                half_bytes: None,
+                half_bytes: [None; 2],
                 fan_in: None,
                 source,
                 assumptions: Vec::new(),
             });
         }
-        let turn = shared as f64
-            * match costs.unit() {
-                Unit::Nanoseconds => TURN_NS,
-                Unit::Cycles => TURN_CYCLES,
-            };
+        let turn = shared as f64 * turn(file);
         // A message within a PU finds its line in the cache.
         let apart = |i: usize, j: usize, cost: f64| if at[i] == at[j] { 0.0 } else { cost };
         let model = |to_send: f64, to_receive: f64| {
@@ -179,7 +181,7 @@ impl TeamCosts {
         Ok(Self {
             model: model(0.0, turn)?,
             waits: None,
-            half_bytes: None,
+            half_bytes: [None; 2],
             fan_in: Some(model(turn, 0.0)?),
             source,
             assumptions: vec![sentence],
@@ -187,13 +189,21 @@ impl TeamCosts {
     }
 }
 
-/// The extra cost of a hop for each rank that shares a PU, as its receiver waits for a turn on the PU.
-/// Barriers of 4 and 8 ranks over eleven patterns took 0.4 to 0.45 µs for each level and each rank
-/// on a PU (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
+/// The extra cost of a hop for each rank that shares a PU, as its receiver waits for a turn on the PU, in the unit of the file's
+/// costs: what the probe measured, else [`TURN_NS`].
 ///
 /// The receivers of one sender wait for their turns concurrently, and so do the senders to one receiver.
 /// So the model adds a turn at the child's end of an edge, which receives in a broadcast and sends
 /// in a reduction.
+fn turn(file: &MachineFile) -> f64 {
+    match file.costs().unit() {
+        Unit::Nanoseconds => of_waits(file).map_or(TURN_NS, |waits| waits.yield_ns),
+        Unit::Cycles => TURN_CYCLES,
+    }
+}
+
+/// A turn where it was not measured. Barriers of 4 and 8 ranks over eleven patterns took 0.4 to 0.45 µs for each level and
+/// each rank on a PU (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
 const TURN_NS: f64 = 420.0;
 
 /// [`TURN_NS`] in cycles at 2.5 GHz.

@@ -82,7 +82,7 @@ impl Tuner<'_> {
     }
 
     /// The algorithm that runs if this one is asked for.
-    fn runs(&self, operation: Collective, bytes: usize, asked: Asked) -> &'static str {
+    pub(super) fn runs(&self, operation: Collective, bytes: usize, asked: Asked) -> &'static str {
         asked.unwrap_or_else(|| {
             let setting = self.search_space.setting(&self.plans);
             runs(&setting, &self.base, operation, bytes, None)

@@ -19,7 +19,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) op: Vec<String>,
 
-    /// Bytes of a block of data, multiples of 8 such as 8,512,4K,1M or 8..4M [default: eight sizes from 8 to 4M]
+    /// Bytes of a block of data, multiples of 8 such as 8,512,4K,1M or 8..4M [default: nine sizes from 8 to 4M]
     #[arg(long, value_name = "LIST")]
     pub(super) size: Option<String>,
 
