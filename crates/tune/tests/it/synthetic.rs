@@ -10,7 +10,7 @@ use corecast_tune::predict::{Predict, Unknown};
 use corecast_tune::racer::{Contender, RaceFailed, Racer, Subject};
 use corecast_tune::search_space::{Other, Rival, SearchSpace};
 use corecast_tune::sequential_test::SequentialTest;
-use corecast_tune::tuner::{TuneRequest, tune};
+use corecast_tune::tuner::{SIZES, TuneRequest, tune};
 use corecast_wire::WaitConfig;
 use fastrand::Rng;
 use std::rc::Rc;
@@ -286,12 +286,33 @@ fn the_budget_holds_and_is_shared() {
 fn what_was_whole_before_an_interruption_is_kept() {
     let mut racer = Synthetic::new(plain);
     // Barrier, tree, waits, a whole broadcast, and some reductions.
-    racer.patience = 3 + 8 + 4;
+    racer.patience = 3 + SIZES.len() + 4;
     let outcome = run(&mut racer, &TuneRequest::default(), &Unknown);
     assert!(outcome.interrupted);
     let whole: Vec<Collective> = outcome.operations.iter().map(|t| t.operation).collect();
     assert_eq!(whole, [Collective::Barrier, Collective::Broadcast]);
-    assert_eq!(tuned(&outcome, Collective::Broadcast).points.len(), 8);
+    let broadcast = tuned(&outcome, Collective::Broadcast);
+    assert_eq!(broadcast.points.len(), SIZES.len());
+}
+
+#[test]
+fn the_built_in_limit_between_two_sizes_is_raced_as_well() {
+    // At both sizes nothing beats the built-in choice, which is messages at the smaller one and segments at the larger.
+    let law = |_, bytes, name: &str| match (bytes, name) {
+        (4096 | 65536, "built-in") => Some(100.0),
+        (_, "messages") => Some(150.0),
+        _ => Some(1000.0),
+    };
+    let mut racer = Synthetic::new(law);
+    let request = TuneRequest {
+        operations: vec![Collective::Broadcast],
+        sizes: vec![4096, 65536],
+        ..TuneRequest::default()
+    };
+    let outcome = run(&mut racer, &request, &Unknown);
+    let broadcast = tuned(&outcome, Collective::Broadcast);
+    let chosen = [4096, 16384, 65536].map(|bytes| broadcast.algorithm(bytes));
+    assert_eq!(chosen, [None, Some("messages"), None]);
 }
 
 #[test]
