@@ -3,6 +3,7 @@
 //! Both ends know the length, so both make the same choice. Parts of no bytes go as empty messages, so that ranks
 //! that disagree about a length always notice.
 
+use crate::registry::TeamTraits;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -27,14 +28,13 @@ impl TransferProtocol {
         }
     }
 
-    /// Up to two messages, else a loan: for ranks that only give or only take. Two messages always fit a queue
-    /// whose receiver has read all before, so the sender does not wait.
+    /// As many messages as a team sends [one way](TeamTraits::one_way_bytes), else a loan: for ranks that only give or only
+    /// take.
     #[inline(always)]
-    pub fn one_way(message_bytes: usize, element_size: usize) -> Self {
-        let fitting = Self::fitting(message_bytes, element_size);
+    pub fn one_way(traits: &TeamTraits, element_size: usize) -> Self {
         Self {
-            lend_above: 2 * fitting.lend_above,
-            ..fitting
+            lend_above: traits.one_way_bytes(element_size),
+            ..Self::fitting(traits.message_bytes, element_size)
         }
     }
 

@@ -134,8 +134,7 @@ fn run_direct<F: Fabric>(
     part: impl Fn(usize) -> Range<usize>,
     element_size: usize,
 ) -> Result<(), F::Error> {
-    // Two messages of 8 KiB take 0.9 of the time of a loan (2 processes on two cores).
-    let protocol = TransferProtocol::one_way(context.message_bytes, element_size);
+    let protocol = TransferProtocol::one_way(context.traits(), element_size);
     let len = send.len();
     let (fabric, longest) = (&mut context.fabric, context.message_bytes);
     if fabric.size() == 2 {

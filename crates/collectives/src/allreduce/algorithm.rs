@@ -71,8 +71,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
         _ if !is_messages(traits) => in_rounds(request, traits),
         _ if bytes <= traits.limits.whole && is_published(bytes, traits) => Algorithm::Trees,
         _ if bytes <= message_bytes => Algorithm::Messages,
-        // Two messages take 0.8 times as long as a loan, at 512 bytes; three take 1.25 times as long.
-        _ if n == 2 && bytes <= 2 * message_bytes && short_elements => Algorithm::Messages,
+        _ if n == 2 && bytes <= traits.one_way_bytes(1) && short_elements => Algorithm::Messages,
         _ if bytes <= traits.limits.whole && n == 2 => Algorithm::Doubling,
         _ if bytes <= traits.limits.whole => Algorithm::Trees,
         _ if traits.mesh => Algorithm::Owners,

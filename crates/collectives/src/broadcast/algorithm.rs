@@ -56,9 +56,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
         bytes if published(traits).contains(&bytes) => Algorithm::Line,
         0..=RING_PAYLOAD_BYTES if traits.groups_root == Some(request.root) => Algorithm::Groups,
         bytes if bytes <= traits.message_bytes => Algorithm::Messages,
-        // Two messages of 8 KiB between two processes take 0.8 of the time of a loan, between threads 0.9 to 1.05
-        // (2-core KVM guest, AMD EPYC, November 2026, `corecast bench`).
-        bytes if traits.ranks == 2 && bytes <= 2 * traits.message_bytes => Algorithm::Messages,
+        bytes if traits.ranks == 2 && bytes <= traits.one_way_bytes(1) => Algorithm::Messages,
         // With two ranks no rank passes data on, so pipeline segments save nothing.
         _ if traits.ranks == 2 => Algorithm::Whole,
         _ => Algorithm::Fixed,

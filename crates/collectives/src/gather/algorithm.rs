@@ -43,8 +43,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     match request.bytes {
         _ if !traits.mesh => Algorithm::Binomial,
         _ if traits.travel_together(request) => Algorithm::Binomial,
-        // Two messages always fit a queue whose receiver has read all before, so the sender does not wait.
-        bytes if request.equal_parts && bytes <= 2 * traits.whole_elements(request.element) => {
+        bytes if request.equal_parts && bytes <= traits.one_way_bytes(request.element) => {
             Algorithm::Push
         }
         _ => Algorithm::Pull,

@@ -74,6 +74,15 @@ impl TeamTraits {
             && bytes * self.ranks <= 2 * self.message_bytes
     }
 
+    /// Bytes of the longest part that goes in messages where ranks only give or only take. A loan is copied once and
+    /// not twice, unless lending copies as well: then two messages are as fast, and they always fit a queue whose receiver has
+    /// read all before, so the sender does not wait.
+    #[inline]
+    pub const fn one_way_bytes(&self, element: usize) -> usize {
+        let messages = if self.copies { 2 } else { 1 };
+        messages * self.whole_elements(element)
+    }
+
     /// Bytes of the longest message of whole elements.
     #[inline]
     pub const fn whole_elements(&self, element: usize) -> usize {

@@ -45,8 +45,7 @@ pub fn choose(
 fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     match request.bytes {
         _ if !traits.mesh => Algorithm::Binomial,
-        // Two messages always fit a queue whose receiver has read all before, so the sender does not wait.
-        bytes if request.equal_parts && bytes <= 2 * traits.whole_elements(request.element) => {
+        bytes if request.equal_parts && bytes <= traits.one_way_bytes(request.element) => {
             Algorithm::Push
         }
         _ => Algorithm::Pull,

@@ -83,7 +83,7 @@ pub fn start_parts<F: Fabric>(
         // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
         Algorithm::Pull if asked != Some(selection) => {
             record::ran(Algorithm::Pull.into());
-            let protocol = TransferProtocol::one_way(context.message_bytes, element);
+            let protocol = TransferProtocol::one_way(context.traits(), element);
             run_direct(context, root, send, part, recv, (element, protocol))
         }
         _ => run(selection, context, root, send, part, recv, element),
