@@ -3,7 +3,8 @@
 //! The tuner is the one that runs on hardware. What it times here are simulated times with the noise of a busy machine, by a
 //! clock that stands still but for the batches that are timed; the choices are then held against the times without noise.
 
-use crate::defaults::{SimulatedTeam, summary, unasked};
+use crate::document::summary;
+use crate::simulated_team::{SimulatedTeam, unasked};
 use corecast_collectives::{Algorithms, Plans, entry};
 use corecast_model::Collective;
 use corecast_tune::candidates::ask;

@@ -2,238 +2,16 @@
 //! Writes docs/defaults.md.
 
 use crate::after_tuning::{self, AfterTuning};
-use crate::document::table;
-use corecast_collectives::preferences::TeamOutline;
-use corecast_collectives::{Algorithms, Plans, entry};
-use corecast_model::{CostModel, builtin};
-use corecast_plan::Pattern;
-use corecast_sim::drive::{Call, Collective, Job, algorithms};
-use corecast_sim::fabric::{CallSetting, costs, predict};
-use corecast_sim::machine::{SimMachine, known, pairs};
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use crate::document::{summary, table};
+use crate::simulated_team::{Case, OF_PAIRS, OF_PARTS, SimulatedTeam};
+use corecast_model::Collective;
 use std::fmt::Write;
-
-/// Machines in parts, which are fitted to published costs.
-pub const OF_PARTS: [&str; 4] = [
-    "tilepro64",
-    "xeon-e5-2650",
-    "xeon-e5-2660",
-    "xeon-phi-5110p",
-];
-
-/// Machines of which pairwise costs were published.
-pub const OF_PAIRS: [&str; 7] = [
-    "barcelona-8x4",
-    "bloomfield-2x4x2",
-    "istanbul-4x6",
-    "ivybridge-2x10",
-    "magnycours-4x12",
-    "nehalem-4x8",
-    "shanghai-4x4",
-];
-
-/// Longest blocks in bytes of an operation whose calls are simulated. Times of longer ones are extrapolated from this length
-/// and half of it, where all that eight ranks send is longer than a message.
-const fn simulated_max(operation: Collective) -> usize {
-    match operation {
-        Collective::Broadcast | Collective::Reduce | Collective::Allreduce | Collective::Scan => {
-            128 << 10
-        }
-        // Each rank has a block for each, or gets one from each.
-        _ => 32 << 10,
-    }
-}
 
 /// Blocks of up to this length are short.
 const SHORT_BYTES: usize = 4 << 10;
 
 /// By how much a choice may be slower than the best algorithm.
 const WITHIN: f64 = 1.03;
-
-/// Times that were simulated, by operation, algorithm and bytes of a block.
-type Times = HashMap<(Collective, &'static str, usize), Option<f64>>;
-
-/// A team on a simulated machine: its first cores, in the order of packages.
-#[derive(Debug)]
-pub struct SimulatedTeam {
-    machine: SimMachine,
-    cores: Vec<usize>,
-    plans: Plans,
-    half_bytes: usize,
-    times: RefCell<Times>,
-}
-
-/// An operation on blocks of one length.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// The operation.
-    pub operation: Collective,
-    /// Bytes of a block.
-    pub bytes: usize,
-    /// The fastest algorithm.
-    pub best: &'static str,
-    /// What runs where n½ was not measured, and its time divided by that of the fastest.
-    pub unmeasured: (&'static str, f64),
-    /// The same where the machine's own n½ is known.
-    pub measured: (&'static str, f64),
-}
-
-impl SimulatedTeam {
-    /// A team of `ranks` on one of [`OF_PARTS`] or [`OF_PAIRS`]; `None` if the machine has fewer cores, or there is no
-    /// such machine.
-    pub fn new(name: &str, ranks: usize) -> Option<Self> {
-        let (machine, costs) = match known::named(name) {
-            Ok(machine) => {
-                let cores: Vec<usize> = (0..ranks).collect();
-                let enough = machine.cores.len() >= ranks;
-                let costs =
-                    enough.then(|| costs(&machine, &cores).expect("a machine that runs"))?;
-                (machine, costs)
-            }
-            Err(_) => {
-                let costs = one_of_each_core(name, ranks)?;
-                (pairs::machine(name, &costs), costs)
-            }
-        };
-        let plans = Plans::of_pattern(&costs, Pattern::Smelt, None).expect("costs of a team");
-        let mut team = Self {
-            machine,
-            cores: (0..ranks).collect(),
-            plans,
-            half_bytes: 0,
-            times: RefCell::default(),
-        };
-        team.half_bytes = team.measure_half_bytes(&costs);
-        Some(team)
-    }
-
-    /// n½ of the first two cores: the length in bytes at which a message takes twice as long as one of a line.
-    pub fn half_bytes(&self) -> usize {
-        self.half_bytes
-    }
-
-    /// The plans of the team.
-    pub fn plans(&self) -> &Plans {
-        &self.plans
-    }
-
-    fn measure_half_bytes(&self, costs: &CostModel) -> usize {
-        let pair = costs.subset(&[0, 1]).expect("two ranks at least");
-        let plans = Plans::of_pattern(&pair, Pattern::Smelt, None).expect("costs of a team");
-        let at = |bytes| {
-            let call = Call::new(Collective::Broadcast, "messages", 0, bytes).expect("it exists");
-            let job = Job::new(&call, &plans).expect("two ranks can do it");
-            let told = predict(&self.machine, &[0, 1], &job, &CallSetting::default());
-            told.expect("a machine that runs").latency
-        };
-        let (one, long) = (at(8), at(SHORT_BYTES));
-        (SHORT_BYTES as f64 * one / (long - one)).round() as usize
-    }
-
-    /// The time of an operation by one algorithm, which may have a size; `None` if such a team does not run it, or if its
-    /// segments are too long for an extrapolation to these blocks.
-    pub fn time(
-        &self,
-        operation: Collective,
-        algorithm: &'static str,
-        bytes: usize,
-    ) -> Option<f64> {
-        let most = simulated_max(operation);
-        if bytes > most {
-            let known = entry(operation.algorithms_of(), algorithm);
-            let segment = known.and_then(|known| known.size_of(algorithm));
-            if segment.is_some_and(|segment| segment > most / 4) {
-                return None;
-            }
-            let at = |bytes| self.time(operation, algorithm, bytes);
-            let (half, whole) = (at(most / 2)?, at(most)?);
-            let per_byte = (whole - half).max(0.0) / (most / 2) as f64;
-            return Some(whole + per_byte * (bytes - most) as f64);
-        }
-        let key = (operation, algorithm, bytes);
-        let known = self.times.borrow().get(&key).copied();
-        known.unwrap_or_else(|| {
-            let time = self.simulate(operation, algorithm, bytes);
-            self.times.borrow_mut().insert(key, time);
-            time
-        })
-    }
-
-    fn simulate(&self, operation: Collective, algorithm: &str, bytes: usize) -> Option<f64> {
-        // No team shares lines in a plan unless a program asks for that.
-        if (operation, algorithm) == (Collective::Broadcast, "groups") {
-            return None;
-        }
-        let blocks = operation.blocks(self.cores.len());
-        let call = Call::new(operation, algorithm, 0, bytes * blocks).ok()?;
-        let job = Job::new(&call, &self.plans).ok()?;
-        if !call.is_as_on_hardware() || job.call().algorithm != algorithm {
-            return None;
-        }
-        let told = predict(&self.machine, &self.cores, &job, &CallSetting::default());
-        Some(told.expect("a machine that runs").latency)
-    }
-
-    /// What such a team runs that asks for these algorithms.
-    pub fn runs(&self, operation: Collective, bytes: usize, asked: &Algorithms) -> &'static str {
-        let outline = TeamOutline {
-            long_posts: false,
-            ..TeamOutline::new(&self.plans)
-        };
-        let chosen = outline.chooses(asked, operation.name(), bytes);
-        chosen.expect("it has algorithms").algorithm()
-    }
-
-    /// The fastest algorithm with its built-in size, and its time.
-    pub fn best(&self, operation: Collective, bytes: usize) -> (&'static str, f64) {
-        let timed = |name: &&'static str| Some((*name, self.time(operation, name, bytes)?));
-        let names = algorithms(operation);
-        let all = names.iter().filter_map(timed);
-        all.min_by(|a, b| a.1.total_cmp(&b.1))
-            .expect("one runs at least")
-    }
-
-    /// Compares what runs with all algorithms.
-    pub fn case(&self, operation: Collective, bytes: usize) -> Case {
-        let (best, least) = self.best(operation, bytes);
-        let of = |half_bytes| {
-            let name = self.runs(operation, bytes, &unasked(half_bytes));
-            let time = self.time(operation, name, bytes);
-            (name, time.expect("what is chosen runs") / least)
-        };
-        Case {
-            operation,
-            bytes,
-            best,
-            unmeasured: of(None),
-            measured: of(Some(self.half_bytes)),
-        }
-    }
-}
-
-/// What a team asks for that asks for no algorithm, where n½ is known or not.
-pub fn unasked(half_bytes: Option<usize>) -> Algorithms {
-    let mut unasked = Algorithms::default();
-    unasked.half_bytes = half_bytes;
-    unasked
-}
-
-/// Costs between the first cores of a built-in machine, one thread of each; `None` if it has fewer.
-fn one_of_each_core(name: &str, ranks: usize) -> Option<CostModel> {
-    let file = builtin(name)?;
-    let mut seen = HashSet::new();
-    let pus = file.machine().pus.iter().enumerate();
-    let first = pus.filter(|(_, pu)| seen.insert(pu.core)).map(|(at, _)| at);
-    let at: Vec<usize> = first.take(ranks).collect();
-    let costs = (at.len() == ranks).then(|| file.costs().subset(&at))?;
-    Some(
-        costs
-            .expect("threads of the file")
-            .without_lines()
-            .into_owned(),
-    )
-}
 
 /// The operations whose algorithms differ by length.
 fn operations() -> impl Iterator<Item = Collective> {
@@ -279,8 +57,18 @@ The formulas for the limits are in `crates/collectives/src/registry/round_limits
 const WHY: &str = "\
 Blocks travel together by `binomial` (gathers), by `halving` (reduce-scatters of 2^k ranks) and, of more than 8 ranks, by `bruck`
 (allgathers), if those of half of the ranks fit a message. Allreductions beyond the limit, or a message, go by `rabenseifner`
-(2^k ranks, up to two messages), then by `owners`. Two ranks, and ranks that share hardware threads, have the limits that were
-measured, see `algorithm.rs` of each collective: there rounds need more turns of the scheduler.
+(2^k ranks, up to two messages), then by `owners`.
+
+Of two ranks, and of ranks that share hardware threads, each step of another rank may take a turn of the scheduler, so they have no
+rounds: data go whole up to 2·(n−1)·n½, along trees or in one message, and then by `owners`. Where ranks share hardware threads a
+message also waits for a turn, so n½ has the bytes of one more: `corecast probe` measures it (`sched_yield`), else n½ is taken to
+be 2 KiB there. Teams of 3, 4, 8 and 16 threads on two cores of a KVM guest (AMD EPYC, 28 November 2026, `corecast tune --check-only
+--ranks 3,4,8,16 --op allreduce`; n½ of 3576 B) took by this limit, in times of the fixed one of 16 KiB before it: 8 threads 0.70 at
+32 KiB; 16 threads 0.69 and 0.80 at 32 and 64 KiB; 3 threads 0.78 at 16 KiB.
+
+Between threads a loan is copied once and a message twice, so what is longer than a message is lent; between processes up to two
+messages are sent. On that guest a broadcast of 10 KiB of two threads took 2.9 µs lent and 4.7 in messages, an allreduce 2.2 and 2.7,
+an allgather 5.4 and 7.4, a scatter 3.0 and 4.8.
 
 Absolute costs do not matter, only n½ and the number of ranks do. So there is no table of processors: nobody has published how
 long messages of many lines take on the families of today. A wrong n½ costs little, as the two kinds of columns show.
@@ -352,7 +140,7 @@ pub fn report() -> String {
             rows.push([
                 ranks.to_string(),
                 name.to_owned(),
-                team.half_bytes.to_string(),
+                team.half_bytes().to_string(),
                 within,
                 mean,
                 own_within,
@@ -403,20 +191,6 @@ pub fn report() -> String {
         worst(&slow)
     );
     out
-}
-
-/// How many ratios are at most `within`, and their geometric mean.
-pub(crate) fn summary(ratios: impl Iterator<Item = f64>, within: f64) -> [String; 2] {
-    let all: Vec<f64> = ratios.collect();
-    let within = all.iter().filter(|&&ratio| ratio <= within).count();
-    if all.is_empty() {
-        return ["–".to_owned(), "–".to_owned()];
-    }
-    let mean = all.iter().map(|ratio| ratio.ln()).sum::<f64>() / all.len() as f64;
-    [
-        format!("{within} of {}", all.len()),
-        format!("{:.2}", mean.exp()),
-    ]
 }
 
 /// The worst case of each operation, for short blocks and for long ones.

@@ -184,3 +184,17 @@ pub fn percent(found: f64, expected: f64) -> String {
     let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
     format!("{percent:+.1} %")
 }
+
+/// How many ratios are at most `within`, and their geometric mean.
+pub(crate) fn summary(ratios: impl Iterator<Item = f64>, within: f64) -> [String; 2] {
+    let all: Vec<f64> = ratios.collect();
+    let within = all.iter().filter(|&&ratio| ratio <= within).count();
+    if all.is_empty() {
+        return ["–".to_owned(), "–".to_owned()];
+    }
+    let mean = all.iter().map(|ratio| ratio.ln()).sum::<f64>() / all.len() as f64;
+    [
+        format!("{within} of {}", all.len()),
+        format!("{:.2}", mean.exp()),
+    ]
+}

@@ -12,6 +12,7 @@
 //! - [`choose`] finds the parameters and trees that the symbolic model says are best, and writes docs/choices.md.
 //! - [`clusters`] are the five clusters of Mallon and others, and the collectives that they compare.
 //! - [`defaults`] holds what teams run where nothing was measured against the best algorithm, and writes docs/defaults.md.
+//! - [`simulated_team`] is a team on a simulated machine, for this and the next one.
 //! - [`after_tuning`] holds what the tuner chooses on the same machines against it.
 //! - [`streams`] are the farm and the map with which Mencagli and others measured home-forwarding.
 #![forbid(unsafe_code)]
@@ -25,5 +26,6 @@ pub mod document;
 pub mod published;
 pub mod replay;
 pub mod sections;
+pub mod simulated_team;
 pub mod streams;
 pub mod tables;

@@ -1,8 +1,9 @@
 //! The sources of a team's waits: measurements, the environment, and the program.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
-use corecast::model::{Deep, MachineFile, deep};
+use corecast::model::{Deep, MachineFile, Matrix, Messages, deep};
 use corecast::store::Store;
 use corecast::{Builder, WAIT, WaitConfig, WaitCosts, Waiting};
 use corecast_wire::hardware_wait::{self, HardwareWait};
@@ -44,6 +45,38 @@ fn measured_in_cpu(shortest: f64, seen: f64, polled: f64) -> MachineFile {
     let file = file.with_deep(section).unwrap();
     // As it is stored and read again.
     MachineFile::from_json(&file.to_json()).unwrap()
+}
+
+#[test]
+fn a_turn_of_the_scheduler_counts_where_ranks_share_hardware_threads() {
+    let file = measured(700.0, 11_000.0);
+    let n = file.threads().len();
+    let all = |time: f64| Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { time });
+    let messages = Messages {
+        long_bytes: 4096,
+        one: all(200.0),
+        long: all(1200.0),
+        alone: all(100.0),
+        taken: all(600.0),
+        crossed: all(250.0),
+        calls: BTreeMap::new(),
+        combine: 0.0,
+        copy: 0.0,
+    };
+    let file = file.with_messages(messages).unwrap();
+    // A message of one line takes 200 ns and a byte 1000 / 4096; a turn 700 ns.
+    let apart = (n > 1).then_some(819);
+    let shared = (n > 1).then_some(3686);
+    assert_eq!(corecast::costs::half_bytes(&file), apart);
+    assert_eq!(corecast::costs::shared_half_bytes(&file), shared);
+
+    let folder = tempfile::tempdir().unwrap();
+    Store::at(folder.path()).save_machine(&file).unwrap();
+    let usable = corecast::machine::discover().usable.len();
+    let builder = Builder::new().cache_folder(folder.path());
+    let team = builder.threads(2 * usable).build().unwrap();
+    let said = team.explain().to_string();
+    assert!(said.contains("has its turn, 1400 ns"), "{said}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Short operations of teams for which nothing was measured are near the best algorithm on simulated machines.
 
 use corecast_sim::drive::Collective;
-use corecast_validation::defaults::{OF_PAIRS, OF_PARTS, SimulatedTeam};
+use corecast_validation::simulated_team::{OF_PAIRS, OF_PARTS, SimulatedTeam};
 
 /// The most that a choice may take of the least time, the mean over machines. Trees, and messages of each rank to each, take
 /// 1.3 to 3.3 times the least time of those allreductions, reduce-scatters and gathers.
