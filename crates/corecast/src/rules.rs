@@ -245,7 +245,8 @@ impl Rules {
     }
 }
 
-/// How far data go whole, or with those of others, in a team of `ranks`, and why, in a sentence; `None` for two ranks, whose messages decide.
+/// How far data go whole, or with those of others, in a team of `ranks`, and why, in a sentence; `None` for two ranks, where
+/// the length of messages decides.
 ///
 /// # Examples
 ///

@@ -15,7 +15,8 @@
 //! and `n½` is greater ([`SHARED_HALF_BYTES`]).
 //!
 //! Sizes of loans and overlaps are estimates. On simulated machines the second row leaves out a factor of up to 2, and the
-//! third one is within a factor of 2 of where the two ways meet; docs/defaults.md has what that costs.
+//! last one is within a factor of 2 of where the two ways meet. By the third row, 3, 4 and 8 threads on two cores should change at 14, 21
+//! and 50 KiB, and they do at some 12, 40 and 64 (KVM guest, AMD EPYC, November 2026). docs/defaults.md has what all that costs.
 
 /// The length `n½` in bytes where it was not measured.
 ///
