@@ -11,7 +11,7 @@
 mod tests;
 
 use corecast_collectives::preferences::{NamedRange, UnknownOperation};
-use corecast_collectives::registry::{HALF_BYTES, SHARED_HALF_BYTES};
+use corecast_collectives::registry::assumed_half_bytes;
 use corecast_collectives::{Algorithms, preferences as algorithms};
 use corecast_machine::Discovery;
 use corecast_model::Collective;
@@ -263,10 +263,7 @@ pub fn rounds(asked: &Algorithms, ranks: usize, oversubscribed: bool) -> Option<
     if ranks <= 2 {
         return None;
     }
-    let assumed = match oversubscribed {
-        true => SHARED_HALF_BYTES,
-        false => HALF_BYTES,
-    };
+    let assumed = assumed_half_bytes(oversubscribed);
     let half = match asked.half_bytes {
         Some(bytes) => format!("{bytes} bytes, as the probe measured"),
         None => format!("{assumed} bytes, which was not measured here (see corecast probe)"),

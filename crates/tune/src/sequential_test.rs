@@ -99,8 +99,8 @@ const CLEAR: f64 = 1.75;
 const CLEAR_IN_THREE: f64 = 1.25;
 
 /// A contender that takes this many times as long in three to five replicates is slower, even if it is what runs without a
-/// race: places in memory of the one and the other even out. On these simulated machines
-/// 4152 choices are near the best algorithm by it, and 4093 by [`CLEAR_IN_THREE`]; 4098 and 4015 where places differ by 8 %.
+/// race: places in memory of the one and the other even out. On the simulated machines of [`Rules::replicate_rounds`] 4152
+/// choices are near the best algorithm by it, and 4093 by [`CLEAR_IN_THREE`]; 4098 and 4015 where places differ by 8 %.
 const CLEAR_IN_SEVERAL: f64 = 1.1;
 
 /// Why a contender is not in the race any more.

@@ -1,7 +1,7 @@
 //! The algorithms that are asked for, of every operation.
 
 use super::by_length::{ByLength, ByLengthError};
-use crate::registry::{HALF_BYTES, RoundLimits, SHARED_HALF_BYTES, Selection};
+use crate::registry::{RoundLimits, Selection, assumed_half_bytes};
 use crate::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
@@ -51,8 +51,7 @@ pub struct Algorithms {
     /// For scans, inclusive and exclusive, by the bytes of one rank.
     pub scan: ByLength<Selection<scan::Algorithm>>,
     /// The length in bytes at which a message takes twice as long as a short one in this team, by which Corecast chooses
-    /// where no algorithm is asked for. `None`: it was not measured, and [`HALF_BYTES`] stands in, or [`SHARED_HALF_BYTES`]
-    /// where ranks share hardware threads.
+    /// where no algorithm is asked for. `None`: it was not measured, and [`assumed_half_bytes`] stands in.
     pub half_bytes: Option<usize>,
 }
 
@@ -105,9 +104,11 @@ impl Algorithms {
 
     /// The limits of rounds by which a team of `n` ranks chooses where no algorithm is asked for.
     pub fn limits(&self, n: usize, oversubscribed: bool) -> RoundLimits {
+        let assumed = assumed_half_bytes(oversubscribed);
+        let half_bytes = self.half_bytes.unwrap_or(assumed);
         match oversubscribed {
-            true => RoundLimits::shared(n, self.half_bytes.unwrap_or(SHARED_HALF_BYTES)),
-            false => RoundLimits::new(n, self.half_bytes.unwrap_or(HALF_BYTES)),
+            true => RoundLimits::shared(n, half_bytes),
+            false => RoundLimits::new(n, half_bytes),
         }
     }
 }

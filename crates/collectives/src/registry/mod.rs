@@ -33,7 +33,7 @@ pub use error::{UnknownAlgorithm, names_near};
 pub(crate) use list::algorithms;
 pub use need::{ALL_LINES_RANKS_MAX, Need};
 pub use request::{Request, TeamTraits};
-pub use round_limits::{HALF_BYTES, RoundLimits, SHARED_HALF_BYTES};
+pub use round_limits::{HALF_BYTES, RoundLimits, SHARED_HALF_BYTES, assumed_half_bytes};
 pub use selection::{Registered, Selection};
 pub(crate) use size::sized_names;
 pub use size::{SizeKind, Sizes};

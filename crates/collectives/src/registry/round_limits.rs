@@ -28,6 +28,14 @@ pub const HALF_BYTES: usize = 1024;
 /// 0.4 to 0.8 µs on these guests.
 pub const SHARED_HALF_BYTES: usize = 2 * HALF_BYTES;
 
+/// What stands in for `n½` where it was not measured, in a team whose ranks share hardware threads or not.
+pub const fn assumed_half_bytes(oversubscribed: bool) -> usize {
+    match oversubscribed {
+        true => SHARED_HALF_BYTES,
+        false => HALF_BYTES,
+    }
+}
+
 /// Lengths in bytes below which rounds of messages, or messages with all data, are the faster way.
 ///
 /// # Examples

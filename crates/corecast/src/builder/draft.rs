@@ -118,8 +118,7 @@ impl Builder {
             similar: !learn,
         };
         let rules = Rules::new(self.options.algorithms, rules::environment()?)?;
-        let parallelism = here.unthrottled_parallelism();
-        let rules = rules.with_half_bytes(costs.half_bytes(rank_pus.len() > parallelism));
+        let rules = rules.with_half_bytes(costs.half_bytes);
         let rules = rules.with_tuning(&races, &fit, &rules::circumstances(&here));
         let tuned = rules.tuning().and_then(|tuning| tuning.waits);
         let waits = Waits::of_team(rank_pus.len(), &here, costs.waits).tuned(tuned);
@@ -129,7 +128,7 @@ impl Builder {
         };
         let mut options = self.options.clone();
         options.wait_config = Some(waits.as_wait_config());
-        options.parallelism = Some(parallelism);
+        options.parallelism = Some(here.unthrottled_parallelism());
         options.algorithms = *rules.algorithms();
         options.kernel_copies = rules.kernel_copies();
         options.learn = learn;

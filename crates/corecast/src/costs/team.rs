@@ -18,8 +18,8 @@ pub(crate) struct TeamCosts {
     model: CostModel,
     /// Costs of waiting on this machine, where they were measured.
     pub(crate) waits: Option<WaitCosts>,
-    /// [`half_bytes`] of the machine, and [`shared_half_bytes`].
-    half_bytes: [Option<usize>; 2],
+    /// [`half_bytes`] of the machine, or [`shared_half_bytes`] where the ranks share hardware threads.
+    pub(crate) half_bytes: Option<usize>,
     /// Costs of messages towards the root, where they differ from those of the other direction.
     fan_in: Option<CostModel>,
     pub(crate) source: CostSource,
@@ -35,17 +35,18 @@ impl TeamCosts {
         here: &Discovery,
         rank_pus: &[u32],
     ) -> Result<Self, Error> {
+        let half_bytes = match rank_pus.len() > here.unthrottled_parallelism() {
+            true => shared_half_bytes,
+            false => half_bytes,
+        };
         if let Some(file) = given {
-            let half_bytes = [half_bytes(file), shared_half_bytes(file)];
-            let costs = Self::given(file, rank_pus)?;
             return Ok(Self {
-                half_bytes,
-                ..costs
+                half_bytes: half_bytes(file),
+                ..Self::given(file, rank_pus)?
             });
         }
         let (mut file, mut source) = super::here(store, here);
-        let waits = of_waits(&file);
-        let half_bytes = [half_bytes(&file), shared_half_bytes(&file)];
+        let (waits, half_bytes) = (of_waits(&file), half_bytes(&file));
         let missing = rank_pus.iter().find(|&&pu| file.position(pu).is_none());
         if let Some(pu) = missing {
             let why = format!("the measured costs leave out PU {pu}");
@@ -57,11 +58,6 @@ impl TeamCosts {
             half_bytes,
             ..costs
         })
-    }
-
-    /// n½ of a team whose ranks share hardware threads, or not; `None` if it was not measured.
-    pub(crate) fn half_bytes(&self, oversubscribed: bool) -> Option<usize> {
-        self.half_bytes[usize::from(oversubscribed)]
     }
 
     /// The costs of messages towards the root, and from it.
@@ -128,7 +124,7 @@ impl TeamCosts {
                 Ok(Self {
                     model: file.costs().subset(&ranks)?,
                     waits: None,
-                    half_bytes: [None; 2],
+                    half_bytes: None,
                     fan_in: None,
                     source,
                     assumptions: vec![sentence],
@@ -156,7 +152,7 @@ impl TeamCosts {
             return Ok(Self {
                 model: costs.subset(&at)?,
                 waits: None,
-                half_bytes: [None; 2],
+                half_bytes: None,
                 fan_in: None,
                 source,
                 assumptions: Vec::new(),
@@ -181,7 +177,7 @@ impl TeamCosts {
         Ok(Self {
             model: model(0.0, turn)?,
             waits: None,
-            half_bytes: [None; 2],
+            half_bytes: None,
             fan_in: Some(model(turn, 0.0)?),
             source,
             assumptions: vec![sentence],
