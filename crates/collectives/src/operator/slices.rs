@@ -33,7 +33,7 @@ const PIECE_BYTES: usize = 4096;
 /// assert_eq!(data, [11, 22]);
 /// ```
 #[inline]
-pub fn by_slice<T: Pod, F: Fn(&mut [T], &[T])>(f: F) -> BySlice<F> {
+pub const fn by_slice<T: Pod, F: Fn(&mut [T], &[T])>(f: F) -> BySlice<F> {
     BySlice(f)
 }
 

@@ -227,7 +227,8 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
             .map(Some)
             .collect(),
     };
-    let everything = (0..n).flat_map(|rank| given(rank, S)).collect::<Vec<u8>>();
+    let everything = (0..n).map(|rank| given(rank, S)).collect::<Vec<_>>();
+    let everything = everything.concat();
     let body = |fabric: &mut Channels| {
         let rank = fabric.rank;
         let route = &routes[rank];

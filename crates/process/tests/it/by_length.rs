@@ -2,6 +2,7 @@
 //! in flight, on threads and on processes, of which the first one's tables apply.
 
 use crate::own_process::WATCHDOG;
+use crate::periodic::{PERIOD, repeated};
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Algorithms, Plans, broadcast};
 use corecast_plan::Pattern;
@@ -40,22 +41,33 @@ fn lengths() -> impl Iterator<Item = usize> {
     LIMITS.into_iter().flat_map(around)
 }
 
+fn value(rank: usize, i: usize) -> u64 {
+    (rank * 1_000_003 + i * 7) as u64
+}
+
 fn given(rank: usize, len: usize) -> Vec<u64> {
-    (0..len)
-        .map(|i| (rank * 1_000_003 + i * 7) as u64)
-        .collect()
+    let period = (0..len.min(PERIOD)).map(|i| value(rank, i));
+    repeated(period.collect(), len)
+}
+
+/// What all ranks give, one after another.
+fn joined(n: usize, len: usize) -> Vec<u64> {
+    (0..n)
+        .map(|rank| given(rank, len))
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 /// The expected sums over the ranks below `n`.
 fn sums(n: usize, len: usize) -> Vec<u64> {
-    let sum = |i: usize| (0..n).map(|rank| (rank * 1_000_003 + i * 7) as u64).sum();
-    (0..len).map(sum).collect()
+    let sum = |i: usize| (0..n).map(|rank| value(rank, i)).sum();
+    repeated((0..len.min(PERIOD)).map(sum).collect(), len)
 }
 
 fn blocking(member: &mut Member, len: usize) {
     let (n, me, root) = (member.size(), member.rank(), len % member.size());
     let mine = given(me, len);
-    let everything: Vec<u64> = (0..n).flat_map(|rank| given(rank, len)).collect();
+    let everything = joined(n, len);
     let mut data = mine.clone();
     member.broadcast(root, &mut data).unwrap();
     assert!(data == given(root, len), "broadcast of {len}");
@@ -83,7 +95,7 @@ fn blocking(member: &mut Member, len: usize) {
     member.reduce_scatter(&all, &mut sum, Sum).unwrap();
     let scaled: Vec<u64> = mine.iter().map(|one| one * n as u64).collect();
     assert!(sum == scaled, "reduce_scatter of {len}");
-    let send: Vec<u64> = (0..n).flat_map(|_| mine.clone()).collect();
+    let send = mine.repeat(n);
     member.alltoall(&send, &mut all).unwrap();
     assert!(all == everything, "alltoall of {len}");
     member.barrier().unwrap();
@@ -108,7 +120,7 @@ fn in_flight(member: &mut Member, len: usize) {
     assert!(sum == sums(n, len), "allreduce of {len}");
     assert!(heard == given(n - 1, len + 1), "broadcast of {len}");
     assert!(upto == sums(me + 1, len + 1), "scan of {len}");
-    let everything: Vec<u64> = (0..n).flat_map(|rank| given(rank, len)).collect();
+    let everything = joined(n, len);
     assert!(all == everything, "allgather of {len}");
 }
 

@@ -2,6 +2,7 @@
 //! of processes here have all their ranks in one process, because ranks are joined by the same
 //! means.
 
+use crate::periodic::{PERIOD, repeated};
 use corecast_collectives::Plans;
 use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
@@ -202,12 +203,11 @@ fn in_flight(member: &mut Member) {
 fn at_odd_places(member: &mut Member) {
     let (n, me) = (member.size(), member.rank());
     for (len, start) in [(5_000, 1), (40_001, 63), (100_003, 17)] {
-        let given = |rank: usize| -> Vec<u8> {
-            (0..len)
-                .map(|i| (i * 31 + i / 251 + rank * 7) as u8)
-                .collect()
+        let given = |rank: usize| {
+            let period = (0..PERIOD).map(|i| (i * 31 + i / 251 + rank * 7) as u8);
+            repeated(period.collect(), len)
         };
-        let whole = |ranks: std::ops::Range<usize>| ranks.flat_map(given).collect::<Vec<u8>>();
+        let whole = |ranks: std::ops::Range<usize>| ranks.map(given).collect::<Vec<_>>().concat();
         let mut room = vec![0xEE; start + n * len + 9];
         let into = start..start + len;
         let all = start..start + n * len;
@@ -232,13 +232,13 @@ fn at_odd_places(member: &mut Member) {
         assert!(room[into.clone()] == given(me), "scatter of {len}");
         assert!(room[into.end..].iter().all(|&byte| byte == 0xEE));
         member.alltoall(&sent, &mut room[all.clone()]).unwrap();
-        let mine = (0..n).flat_map(|_| given(me)).collect::<Vec<_>>();
+        let mine = given(me).repeat(n);
         assert!(room[all.clone()] == mine, "alltoall of {len}");
         let around = room[..start].iter().chain(&room[all.end..]);
         assert!(around.into_iter().all(|&byte| byte == 0xEE));
         let mut sums = vec![me as u64; len];
         member.allreduce(&mut sums, |a: u64, b: u64| a + b).unwrap();
-        assert!(sums.iter().all(|&sum| sum == (n * (n - 1) / 2) as u64));
+        assert!(sums == vec![(n * (n - 1) / 2) as u64; len]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::doom;
 use corecast_collectives::Pod;
-use corecast_collectives::operator::{Max, Min, Operator, Ordered, Product, Sum, Xor};
+use corecast_collectives::operator::{Max, Min, Operator, Ordered, Product, Sum, Xor, by_slice};
 use std::fmt::Debug;
 
 /// How elements are combined.
@@ -101,9 +101,15 @@ fn elements_composed<T: Pod>(a: T, b: T) -> T {
     elementwise(a, b, then)
 }
 
+/// Whole arrays, because tests are not optimised.
+fn composed<T: Pod>(into: &mut [T], with: &[T]) {
+    let bytes = (bytemuck::cast_slice_mut(into), bytemuck::cast_slice(with));
+    bytewise(bytes.0, bytes.1, then);
+}
+
 fn closure<T: Element>(fold: Fold) -> &'static dyn Operator<T> {
     match fold {
-        Fold::Then => &Ordered(elements_composed::<T> as fn(T, T) -> T),
+        Fold::Then => const { &Ordered(by_slice(composed::<T> as fn(&mut [T], &[T]))) },
         _ => &(elements_added::<T> as fn(T, T) -> T),
     }
 }

@@ -107,7 +107,7 @@ matrices! {
     bytes_are_scanned: scan, Scan, Exscan;
 }
 
-/// 16 MiB and one byte through every operation.
+/// 16 MiB and one byte through every operation, or one element of eight bytes where each is combined.
 #[test]
 fn sixteen_mebibytes_arrive_whole() {
     for n in [2, 3] {
@@ -115,11 +115,14 @@ fn sixteen_mebibytes_arrive_whole() {
         let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
         Team::new(plans).unwrap().run(|member| {
             for (number, &what) in What::ALL.iter().enumerate() {
-                let whole = (16 << 20) + 1;
+                let (of, whole) = match what.combines() {
+                    true => (Of::U64, (2 << 20) + 1),
+                    false => (Of::U8, (16 << 20) + 1),
+                };
                 let step = Step {
                     number,
                     what,
-                    of: Of::U8,
+                    of,
                     fold: Fold::Max,
                     root: number % n,
                     len: if what.has_parts() { whole / n } else { whole },
