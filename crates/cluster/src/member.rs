@@ -106,7 +106,7 @@ impl<N: Network> ClusterMember<N> {
         let plans = plans(hosts.len(), &options.network, options.pattern);
         let mut asked = Algorithms::default();
         asked.half_bytes = Some(options.network.half_bytes());
-        let layout = Layout::new(&plans, &asked, (None, false));
+        let layout = Layout::new(&plans, &asked, (None, 1));
         let (mut schedules, _) = RankSchedule::all(&plans, layout, asked, false, None);
         Self {
             network: OpContext::new(network, Arc::new(schedules.swap_remove(host))),

@@ -9,7 +9,7 @@ use crate::learning::learner::Learner;
 use crate::pipeline::PipelineSegments;
 use crate::plans::MESH_RANKS_MAX;
 use crate::preferences::Algorithms;
-use crate::registry::{Request, TeamTraits};
+use crate::registry::{Request, SegmentModel, TeamTraits};
 use crate::{allreduce, broadcast, scan};
 use corecast_model::Collective;
 use corecast_wire::{Fabric, LINE_BYTES};
@@ -114,12 +114,14 @@ impl<F: Fabric> OpContext<F> {
             mesh: fabric.size() <= MESH_RANKS_MAX,
             message_bytes,
             copies: fabric.lends_copies(),
-            limits: schedule
-                .asked
-                .limits(fabric.size(), schedule.oversubscribed),
+            limits: schedule.asked.limits(fabric.size(), schedule.sharing),
+            segments: SegmentModel::of_team(
+                schedule.sharing,
+                fabric.lends_copies(),
+                schedule.asked.half_bytes,
+            ),
             lines: publish_bytes > 0,
-            publishes: has_rings(fabric.size(), schedule.oversubscribed)
-                && publish_bytes >= LINE_BYTES,
+            publishes: has_rings(fabric.size(), schedule.sharing) && publish_bytes >= LINE_BYTES,
             groups_root: schedule.fan_out.as_ref().map(|_| schedule.broadcast.root()),
             deterministic: schedule.deterministic,
         };

@@ -27,22 +27,22 @@ pub struct Layout {
     fan_outs: Option<Vec<GroupRoute>>,
     /// The lines on which each rank publishes for all others, if the team has such.
     all_lines: Option<Vec<AllLines>>,
-    /// Whether ranks share hardware threads.
-    oversubscribed: bool,
+    /// Most ranks on one hardware thread.
+    sharing: usize,
     /// The tree of reductions by packages, if they were asked for.
     package_tree: Option<Tree>,
 }
 
 /// Whether broadcasts of `n` ranks use a line of each rank for all others at some lengths for which no algorithm
-/// was asked. `oversubscribed` says that ranks share hardware threads.
-pub(crate) fn has_rings(n: usize, oversubscribed: bool) -> bool {
-    n == 2 || oversubscribed
+/// was asked. `sharing` is the most ranks on one hardware thread.
+pub(crate) fn has_rings(n: usize, sharing: usize) -> bool {
+    n == 2 || sharing > 1
 }
 
 /// Whether each of `n` ranks gets a line on which it publishes for all others.
-pub(crate) fn has_lines(n: usize, asked: &Algorithms, oversubscribed: bool) -> bool {
+pub(crate) fn has_lines(n: usize, asked: &Algorithms, sharing: usize) -> bool {
     let wanted = asked.broadcast.ranges().any(|(_, choice)| match choice {
-        None => has_rings(n, oversubscribed),
+        None => has_rings(n, sharing),
         Some(choice) => choice.algorithm == broadcast::Algorithm::Line,
     });
     wanted && (2..=ALL_LINES_RANKS_MAX).contains(&n)
@@ -50,12 +50,11 @@ pub(crate) fn has_lines(n: usize, asked: &Algorithms, oversubscribed: bool) -> b
 
 impl Layout {
     /// The layout of a team. `nodes` has each rank's NUMA node, which stands for its package where the plans have
-    /// no packages. `oversubscribed` says that ranks share hardware threads; all processes of the team must agree
-    /// on it.
+    /// no packages. `sharing` is the most ranks on one hardware thread; all processes of the team must agree on it.
     pub fn new(
         plans: &Plans,
         asked: &Algorithms,
-        (nodes, oversubscribed): (Option<&[u32]>, bool),
+        (nodes, sharing): (Option<&[u32]>, usize),
     ) -> Self {
         let n = plans.len();
         let mut groups = Groups::new(n);
@@ -65,7 +64,7 @@ impl Layout {
         let fan_outs = plans
             .broadcast_groups()
             .map(|plan| GroupRoute::fan_out(plan, &mut groups));
-        let all_lines = has_lines(n, asked, oversubscribed).then(|| AllLines::all(n, &mut groups));
+        let all_lines = has_lines(n, asked, sharing).then(|| AllLines::all(n, &mut groups));
         let mut reductions = asked.reduce.ranges().map(|(_, choice)| choice);
         let package_tree = reductions
             .any(|choice| choice.is_some_and(|one| one.algorithm == reduce::Algorithm::Packages))
@@ -76,7 +75,7 @@ impl Layout {
             barriers,
             fan_outs,
             all_lines,
-            oversubscribed,
+            sharing,
             package_tree,
         }
     }
@@ -93,8 +92,8 @@ pub struct RankSchedule {
     pub(crate) fan_out: Option<GroupRoute>,
     /// The lines on which each rank publishes for all others, if the team has such.
     pub(crate) all_lines: Option<AllLines>,
-    /// Whether ranks share hardware threads.
-    pub(crate) oversubscribed: bool,
+    /// Most ranks on one hardware thread.
+    pub(crate) sharing: usize,
     pub(crate) reduce: Route,
     /// The route of reductions that keep the order of ranks; they combine in one order whatever the plan.
     pub(crate) ordered: Route,
@@ -150,7 +149,7 @@ impl RankSchedule {
                 broadcast,
                 fan_out: lines.0,
                 all_lines: lines.1,
-                oversubscribed: layout.oversubscribed,
+                sharing: layout.sharing,
                 reduce,
                 ordered,
                 packages,

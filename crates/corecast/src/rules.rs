@@ -245,25 +245,25 @@ impl Rules {
     }
 }
 
-/// How far data go whole, or with those of others, in a team of `ranks`, and why, in a sentence; `None` for two ranks, where
-/// the length of messages decides.
+/// How far data go whole, or with those of others, in a team of `ranks`, of which up to `sharing` share a hardware thread, and why,
+/// in a sentence; `None` for two ranks, where the length of messages decides.
 ///
 /// # Examples
 ///
 /// ```
 /// let mut asked = corecast::Algorithms::default();
 /// asked.half_bytes = Some(2048);
-/// let said = corecast::rules::rounds(&asked, 4, false).unwrap();
+/// let said = corecast::rules::rounds(&asked, 4, 1).unwrap();
 /// assert!(said.contains("below 8192 bytes") && said.contains("n½ of 2048 bytes, as the probe measured"));
-/// let shared = corecast::rules::rounds(&asked, 8, true).unwrap();
+/// let shared = corecast::rules::rounds(&asked, 8, 4).unwrap();
 /// assert!(shared.contains("allreductions pass all data along trees up to 28672 bytes"));
 /// ```
-pub fn rounds(asked: &Algorithms, ranks: usize, oversubscribed: bool) -> Option<String> {
-    let limits = asked.limits(ranks, oversubscribed);
+pub fn rounds(asked: &Algorithms, ranks: usize, sharing: usize) -> Option<String> {
+    let limits = asked.limits(ranks, sharing);
     if ranks <= 2 {
         return None;
     }
-    let assumed = assumed_half_bytes(oversubscribed);
+    let assumed = assumed_half_bytes(sharing > 1);
     let half = match asked.half_bytes {
         Some(bytes) => format!("{bytes} bytes, as the probe measured"),
         None => format!("{assumed} bytes, which was not measured here (see corecast probe)"),

@@ -119,7 +119,7 @@ impl Assembly {
         let from = SegmentHeader::bytes(&plans, &options.algorithms);
         let mut ranks = ranks.to_vec();
         ranks.sort_unstable();
-        let memory = (Arc::clone(&segment), from, header.oversubscribed());
+        let memory = (Arc::clone(&segment), from, header.sharing());
         let team_memory = TeamMemory::shared(&plans, wait_config, &options, &ranks, memory, fence)?;
         let (pid, word) = (process_id(), Word::new());
         let claims = Claims::of(&header, &ranks, pid)?;

@@ -102,12 +102,9 @@ impl ProcessGroup {
         round: u64,
     ) -> Result<OwnedFd, EnterError> {
         options.check(plans.len())?;
-        let oversubscribed = options.is_oversubscribed(plans.len());
-        let bytes = SegmentHeader::bytes(plans, &options.algorithms).saturating_add(shared_bytes(
-            plans,
-            options,
-            oversubscribed,
-        )?);
+        let sharing = options.sharing(plans.len());
+        let bytes = SegmentHeader::bytes(plans, &options.algorithms)
+            .saturating_add(shared_bytes(plans, options, sharing)?);
         let (segment, fd) = Segment::shared_with_spare(bytes, spare_bytes(plans.len(), options))?;
         SegmentHeader::write(&segment, plans, options, (shared_fence_kind(), round))?;
         Ok(fd)

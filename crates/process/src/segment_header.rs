@@ -41,7 +41,7 @@ mod word {
     pub(crate) const PLANS: usize = 8;
     pub(crate) const PATIENCE: usize = 9;
     pub(crate) const JOIN_LIMIT: usize = 10;
-    pub(crate) const OVERSUBSCRIBED: usize = 11;
+    pub(crate) const SHARING: usize = 11;
     /// A random number that tells the team from others.
     pub(crate) const ID: usize = 12;
     /// What was said of the next team, see `succession.rs`.
@@ -201,10 +201,7 @@ impl SegmentHeader {
                 options.patience.map_or(0, |time| nanos(time) + 1),
             ),
             (word::JOIN_LIMIT, nanos(options.join_limit)),
-            (
-                word::OVERSUBSCRIBED,
-                u64::from(options.is_oversubscribed(size)),
-            ),
+            (word::SHARING, options.sharing(size) as u64),
             (word::ID, RandomState::new().build_hasher().finish()),
             (word::ROUND, round),
             (word::MAGIC, MAGIC),
@@ -298,9 +295,9 @@ impl SegmentHeader {
         self.size
     }
 
-    /// Whether ranks share cores, as the creator found.
-    pub(crate) fn oversubscribed(&self) -> bool {
-        self.lines[0].get(word::OVERSUBSCRIBED) != 0
+    /// Most ranks on one hardware thread, as the creator found.
+    pub(crate) fn sharing(&self) -> usize {
+        self.lines[0].get(word::SHARING) as usize
     }
 
     fn place(&self, rank: usize) -> (&Words, usize) {

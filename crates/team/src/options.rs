@@ -125,7 +125,12 @@ impl Options {
 
     /// Whether the ranks of a team of `size` share hardware threads.
     pub fn is_oversubscribed(&self, size: usize) -> bool {
-        size > self.usable()
+        self.sharing(size) > 1
+    }
+
+    /// Most ranks on one hardware thread in a team of `size`.
+    pub fn sharing(&self, size: usize) -> usize {
+        size.div_ceil(self.usable().max(1)).max(1)
     }
 
     /// Hardware threads that the ranks share.

@@ -108,7 +108,7 @@ impl TeamMemory {
     ) -> Result<Arc<Self>, TeamError> {
         let owned = vec![true; plans.len()];
         let memory = MemoryKind::Private;
-        let waits = (wait_config, options.is_oversubscribed(plans.len()));
+        let waits = (wait_config, options.sharing(plans.len()));
         Self::build(plans, waits, options, &owned, memory, fence_kind())
     }
 
@@ -122,14 +122,14 @@ impl TeamMemory {
         wait_config: WaitConfig,
         options: &Options,
         owned: &[usize],
-        (segment, from, oversubscribed): (Arc<Segment>, usize, bool),
+        (segment, from, sharing): (Arc<Segment>, usize, usize),
         fence: FenceKind,
     ) -> Result<Arc<Self>, TeamError> {
         let memory = MemoryKind::Shared(segment, from);
         let owned: Vec<bool> = (0..plans.len()).map(|rank| owned.contains(&rank)).collect();
         Self::build(
             plans,
-            (wait_config, oversubscribed),
+            (wait_config, sharing),
             options,
             &owned,
             memory,
@@ -139,7 +139,7 @@ impl TeamMemory {
 
     fn build(
         plans: &Plans,
-        (wait_config, oversubscribed): (WaitConfig, bool),
+        (wait_config, sharing): (WaitConfig, usize),
         options: &Options,
         owned: &[bool],
         memory: MemoryKind,
@@ -153,7 +153,7 @@ impl TeamMemory {
         let shared = matches!(memory, MemoryKind::Shared(..));
         // A process knows the NUMA nodes of its own ranks only.
         let nodes = options.numa_nodes.as_deref().filter(|_| !shared);
-        let layout = Layout::new(plans, &options.algorithms, (nodes, oversubscribed));
+        let layout = Layout::new(plans, &options.algorithms, (nodes, sharing));
         let known = options.numa_nodes.as_deref();
         // Processes exchange their nodes later, see `set_nodes`.
         let known = known.filter(|_| owned.iter().all(|&owned| owned));
@@ -166,7 +166,7 @@ impl TeamMemory {
         );
         check_numbers(&edges, &groups, options.depth)?;
         let mut sizes = MemorySizes::new(&edges, &groups, n, options, shared);
-        sizes.oversubscribed = oversubscribed;
+        sizes.oversubscribed = sharing > 1;
         let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);
         let nodes: Vec<Option<u32>> = (0..n)
             .map(|rank| node(rank).filter(|_| owned[rank]))

@@ -295,9 +295,9 @@ mod tests {
         for n in [2, 3, 4, 17, 100] {
             let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
             let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
-            for (oversubscribed, processes) in [(false, false), (true, false), (false, true)] {
+            for (sharing, processes) in [(1, false), (2, false), (1, true)] {
                 let setting = TeamOutline {
-                    oversubscribed,
+                    sharing,
                     processes,
                     ..TeamOutline::new(&plans)
                 };

@@ -41,7 +41,7 @@
 //! let search_space = SearchSpace {
 //!     plans: Plans::of_tree(&patterns::knomial(2, 0, 2)),
 //!     algorithms: Algorithms::default(),
-//!     oversubscribed: false,
+//!     sharing: 1,
 //!     processes: false,
 //!     barrier: "binomial".to_owned(),
 //!     barrier_ns: None,

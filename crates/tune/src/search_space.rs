@@ -87,8 +87,8 @@ pub struct SearchSpace {
     pub plans: Plans,
     /// Requests for algorithms, which all races keep.
     pub algorithms: Algorithms,
-    /// Whether ranks share hardware threads.
-    pub oversubscribed: bool,
+    /// Most ranks on one hardware thread: 1 where each has one of its own.
+    pub sharing: usize,
     /// Whether ranks are in several processes.
     pub processes: bool,
     /// The pattern of its own barrier plan.
@@ -108,10 +108,15 @@ pub struct SearchSpace {
 }
 
 impl SearchSpace {
+    /// Whether ranks share hardware threads.
+    pub fn is_oversubscribed(&self) -> bool {
+        self.sharing > 1
+    }
+
     /// The outline of the team, from which algorithms are chosen, if it runs `plans`.
     pub fn setting<'a>(&self, plans: &'a Plans) -> TeamOutline<'a> {
         TeamOutline {
-            oversubscribed: self.oversubscribed,
+            sharing: self.sharing,
             processes: self.processes,
             ..TeamOutline::new(plans)
         }

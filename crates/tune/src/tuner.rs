@@ -203,7 +203,7 @@ impl<'t> Tuner<'t> {
     /// The subject of races of barriers.
     fn barrier(&self) -> Subject {
         let ranks = self.ranks();
-        match self.search_space.oversubscribed {
+        match self.search_space.is_oversubscribed() {
             true => Subject::BarrierThenBroadcast { ranks },
             false => self.task(Collective::Barrier, 0),
         }
@@ -555,7 +555,7 @@ impl<'t> Tuner<'t> {
     fn table(&self) -> Table {
         let mut table = Table::new(self.ranks());
         table.barriers_are_followed =
-            self.search_space.oversubscribed && !self.search_space.processes;
+            self.search_space.is_oversubscribed() && !self.search_space.processes;
         for tuned in &self.tuned {
             for point in &tuned.points {
                 if let Some(time) = point.winner().time() {

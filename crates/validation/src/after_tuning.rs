@@ -49,7 +49,7 @@ impl<'t> AfterTuning<'t> {
         let space = SearchSpace {
             plans: team.plans().clone(),
             algorithms: unasked,
-            oversubscribed: false,
+            sharing: 1,
             processes: false,
             barrier: "smelt".to_owned(),
             barrier_ns: None,

@@ -70,6 +70,11 @@ Between threads a loan is copied once and a message twice, so what is longer tha
 messages are sent. On that guest a broadcast of 10 KiB of two threads took 2.9 µs lent and 4.7 in messages, an allreduce 2.2 and 2.7,
 an allgather 5.4 and 7.4, a scatter 3.0 and 4.8.
 
+Long data of threads that share hardware threads go whole, or in segments that are the longer the more ranks share a thread, as each
+segment waits for turns (`crates/collectives/src/registry/segment_model.rs`). On that guest, in times of the segments of 32 KiB that
+all had before and other teams have: broadcasts of 1 and 4 MiB of 3, 8 and 16 threads 0.2 to 0.65, reductions 0.2 to 0.45, scans 0.4
+to 0.65; of 256 KiB 0.1 to 0.7, 0.3 to 0.5 and 0.3 to 1.5, where calls of 8 threads that start together are the slow ones.
+
 Absolute costs do not matter, only n½ and the number of ranks do. So there is no table of processors: nobody has published how
 long messages of many lines take on the families of today. A wrong n½ costs little, as the two kinds of columns show.
 ";

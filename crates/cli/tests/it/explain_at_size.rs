@@ -162,10 +162,10 @@ fn each_range_says_who_decided() {
         "explain", "--op", "scan", "--ranks", "4", "--size", "64K", "--json",
     ];
     let said = corecast_in(cache.path(), &other).json();
-    assert_eq!(
-        (&said["algorithm"], &said["decided_by"]),
-        (&"chain".into(), &"built-in".into())
-    );
+    let algorithm = said["algorithm"].as_str().unwrap();
+    // Its segments depend on how many hardware threads there are.
+    assert_eq!(algorithm.split(':').next(), Some("chain"));
+    assert_eq!(said["decided_by"], "built-in");
     // The library runs what was shown.
     let team = Builder::new()
         .threads(4)

@@ -51,15 +51,25 @@ pub fn choose(
 
 /// The algorithm by length where none was asked for.
 #[inline]
-fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
+fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
     match request.bytes {
-        bytes if published(traits).contains(&bytes) => Algorithm::Line,
-        0..=RING_PAYLOAD_BYTES if traits.groups_root == Some(request.root) => Algorithm::Groups,
-        bytes if bytes <= traits.message_bytes => Algorithm::Messages,
-        bytes if traits.ranks == 2 && bytes <= traits.one_way_bytes(1) => Algorithm::Messages,
+        bytes if published(traits).contains(&bytes) => Algorithm::Line.into(),
+        0..=RING_PAYLOAD_BYTES if traits.groups_root == Some(request.root) => {
+            Algorithm::Groups.into()
+        }
+        bytes if bytes <= traits.message_bytes => Algorithm::Messages.into(),
+        bytes if traits.ranks == 2 && bytes <= traits.one_way_bytes(1) => {
+            Algorithm::Messages.into()
+        }
         // With two ranks no rank passes data on, so pipeline segments save nothing.
-        _ if traits.ranks == 2 => Algorithm::Whole,
-        _ => Algorithm::Fixed,
+        _ if traits.ranks == 2 => Algorithm::Whole.into(),
+        bytes => match traits.segments {
+            Some(model) => match model.of_tree(bytes, traits.ranks) {
+                Some(segment) => Selection::in_segments(Algorithm::Fixed, segment),
+                None => Algorithm::Whole.into(),
+            },
+            None => Algorithm::Fixed.into(),
+        },
     }
 }
 

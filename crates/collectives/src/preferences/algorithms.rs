@@ -102,11 +102,12 @@ impl Algorithms {
         }
     }
 
-    /// The limits of rounds by which a team of `n` ranks chooses where no algorithm is asked for.
-    pub fn limits(&self, n: usize, oversubscribed: bool) -> RoundLimits {
-        let assumed = assumed_half_bytes(oversubscribed);
-        let half_bytes = self.half_bytes.unwrap_or(assumed);
-        match oversubscribed {
+    /// The limits of rounds by which a team of `n` ranks, of which up to `sharing` share a hardware thread, chooses where no
+    /// algorithm is asked for.
+    pub fn limits(&self, n: usize, sharing: usize) -> RoundLimits {
+        let is_shared = sharing > 1;
+        let half_bytes = self.half_bytes.unwrap_or(assumed_half_bytes(is_shared));
+        match is_shared {
             true => RoundLimits::shared(n, half_bytes),
             false => RoundLimits::new(n, half_bytes),
         }

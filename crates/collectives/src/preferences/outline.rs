@@ -6,7 +6,7 @@ use crate::context::ALIGN_MAX;
 use crate::layout::{has_lines, has_rings};
 use crate::plans::MESH_RANKS_MAX;
 use crate::plans::Plans;
-use crate::registry::{Entry, Request, TeamTraits};
+use crate::registry::{Entry, Request, SegmentModel, TeamTraits};
 use crate::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
@@ -36,8 +36,8 @@ pub struct TeamOutline<'a> {
     pub plans: &'a Plans,
     /// Number of slots of a queue.
     pub slots: usize,
-    /// Whether ranks share hardware threads.
-    pub oversubscribed: bool,
+    /// Most ranks on one hardware thread: 1 where each has one of its own.
+    pub sharing: usize,
     /// Whether ranks are in several processes.
     pub processes: bool,
     /// Whether results have the same bits every time.
@@ -70,7 +70,7 @@ impl<'a> TeamOutline<'a> {
         Self {
             plans,
             slots: DEFAULT_SLOTS,
-            oversubscribed: false,
+            sharing: 1,
             processes: false,
             deterministic: false,
             long_posts: true,
@@ -80,15 +80,16 @@ impl<'a> TeamOutline<'a> {
     /// The traits of such a team if these algorithms are asked for.
     pub fn traits(&self, asked: &Algorithms) -> TeamTraits {
         let ranks = self.plans.len();
-        let lines = has_lines(ranks, asked, self.oversubscribed);
+        let lines = has_lines(ranks, asked, self.sharing);
         TeamTraits {
             ranks,
             mesh: ranks <= MESH_RANKS_MAX,
             message_bytes: message_bytes_max(self.slots) / ALIGN_MAX * ALIGN_MAX,
             copies: self.processes,
-            limits: asked.limits(ranks, self.oversubscribed),
+            limits: asked.limits(ranks, self.sharing),
+            segments: SegmentModel::of_team(self.sharing, self.processes, asked.half_bytes),
             lines,
-            publishes: lines && self.long_posts && has_rings(ranks, self.oversubscribed),
+            publishes: lines && self.long_posts && has_rings(ranks, self.sharing),
             groups_root: self
                 .plans
                 .broadcast_groups()

@@ -39,12 +39,19 @@ pub fn choose(
 
 /// The algorithm by length where none was asked for.
 #[inline]
-fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
+fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
     match request.bytes {
-        bytes if bytes <= traits.message_bytes => Algorithm::Messages,
+        bytes if bytes <= traits.message_bytes => Algorithm::Messages.into(),
         // With two ranks no rank passes pipeline segments on, unless the order of ranks takes them by way of
         // rank 0.
-        _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole,
-        _ => Algorithm::Fixed,
+        _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole.into(),
+        bytes => match traits.segments {
+            // Whole, scratch would be as long as the data.
+            Some(model) => {
+                let segment = model.of_tree(bytes, traits.ranks).unwrap_or(bytes);
+                Selection::in_segments(Algorithm::Fixed, segment)
+            }
+            None => Algorithm::Fixed.into(),
+        },
     }
 }

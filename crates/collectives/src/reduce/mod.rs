@@ -229,7 +229,10 @@ fn scratch_bytes<F: Fabric>(
     combine: &impl Combine,
 ) -> usize {
     match context.schedule.len() > 2 || context.schedule.keeps_order(combine) {
-        true => SCRATCH_SEGMENTS * pipeline.bytes(len, combine.element_size()),
+        true => {
+            let segment = pipeline.bytes(len, combine.element_size());
+            SCRATCH_SEGMENTS.min(len.div_ceil(segment)) * segment
+        }
         false => 0,
     }
 }

@@ -25,6 +25,7 @@ mod need;
 pub mod record;
 mod request;
 mod round_limits;
+mod segment_model;
 mod selection;
 mod size;
 
@@ -34,6 +35,7 @@ pub(crate) use list::algorithms;
 pub use need::{ALL_LINES_RANKS_MAX, Need};
 pub use request::{Request, TeamTraits};
 pub use round_limits::{HALF_BYTES, RoundLimits, SHARED_HALF_BYTES, assumed_half_bytes};
+pub use segment_model::SegmentModel;
 pub use selection::{Registered, Selection};
 pub(crate) use size::sized_names;
 pub use size::{SizeKind, Sizes};

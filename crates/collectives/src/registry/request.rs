@@ -1,6 +1,6 @@
 //! The inputs of the choice of an algorithm: one call's request, and the team's traits.
 
-use super::RoundLimits;
+use super::{RoundLimits, SegmentModel};
 
 /// The properties of one call of a collective on which the choice of an algorithm depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub struct TeamTraits {
     pub copies: bool,
     /// Lengths below which rounds of messages are the faster way.
     pub limits: RoundLimits,
+    /// How long pipeline segments are where no size was asked for, if ranks share hardware threads and lend without a copy.
+    pub segments: Option<SegmentModel>,
     /// Whether each rank has a line on which it publishes for all others.
     pub lines: bool,
     /// Whether broadcasts use these lines where no algorithm was asked for.

@@ -2,6 +2,7 @@
 
 use super::{Entry, Request, TeamTraits, UnknownAlgorithm, names_near};
 use corecast_model::Collective;
+use std::f64::consts::SQRT_2;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::str::FromStr;
 
@@ -50,11 +51,11 @@ impl<A> From<A> for Selection<A> {
 impl<A: Registered> Selection<A> {
     /// What was asked for if it serves the team, else the usual algorithm.
     #[inline]
-    pub(crate) fn asked_or(
+    pub(crate) fn asked_or<S: Into<Self>>(
         asked: Option<Self>,
         request: &Request,
         traits: &TeamTraits,
-        usual: impl FnOnce(&Request, &TeamTraits) -> A,
+        usual: impl FnOnce(&Request, &TeamTraits) -> S,
     ) -> Self {
         asked
             .filter(|asked| asked.entry().serves(request, traits))
@@ -66,6 +67,20 @@ impl<A: Registered> Selection<A> {
         let kind = algorithm.entry().sizes?.kind;
         let place = kind.values().iter().position(|&one| one == size)?;
         Self::at(algorithm, place + 1)
+    }
+
+    /// The algorithm with the pipeline segments that are nearest to `bytes`, by ratio, of those that can be asked for; without a
+    /// size if these are its own.
+    pub(crate) fn in_segments(algorithm: A, bytes: usize) -> Self {
+        let sizes = algorithm.entry().sizes.expect("an algorithm with segments");
+        let values = sizes.kind.values();
+        let is_near = |&size: &usize| size as f64 * SQRT_2 >= bytes as f64;
+        let at = values.iter().position(is_near).unwrap_or(values.len() - 1);
+        let is_built_in = values[at] == sizes.kind.built_in(0);
+        Self {
+            algorithm,
+            place: if is_built_in { 0 } else { at as u8 + 1 },
+        }
     }
 
     /// The algorithm with the size at a place, counted from 1; without a size for 0.

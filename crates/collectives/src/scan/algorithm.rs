@@ -29,11 +29,18 @@ pub fn choose(
 
 /// The algorithm by length where none was asked for.
 #[inline]
-fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
+fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
     let short = request.bytes <= traits.message_bytes;
-    match short && !is_chain(traits) {
-        true => Algorithm::Doubling,
-        false => Algorithm::Chain,
+    match short {
+        true if is_chain(traits) => Algorithm::Chain.into(),
+        true => Algorithm::Doubling.into(),
+        false => match traits.segments {
+            Some(model) => {
+                let segment = model.of_chain(request.bytes, traits.ranks);
+                Selection::in_segments(Algorithm::Chain, segment.unwrap_or(request.bytes))
+            }
+            None => Algorithm::Chain.into(),
+        },
     }
 }
 

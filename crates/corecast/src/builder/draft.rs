@@ -215,7 +215,7 @@ impl TeamDraft {
                 false => {
                     let learns = learning::sentence(self.builder.learn, &self.options);
                     let (ranks, asked) = (self.rank_pus.len(), &self.options.algorithms);
-                    let rounds = rules::rounds(asked, ranks, self.options.is_oversubscribed(ranks));
+                    let rounds = rules::rounds(asked, ranks, self.options.sharing(ranks));
                     let said = self.rules.sentences().into_iter().chain(learns);
                     said.chain(rounds).collect()
                 }

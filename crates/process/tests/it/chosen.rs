@@ -149,7 +149,7 @@ fn threads_run_what_was_said() {
                     ..Options::default()
                 };
                 let outline = TeamOutline {
-                    oversubscribed: oversubscribed && n > 1,
+                    sharing: if oversubscribed { n } else { 1 },
                     deterministic,
                     ..TeamOutline::new(&plans)
                 };

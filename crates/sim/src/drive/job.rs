@@ -73,7 +73,7 @@ impl Job {
                 });
             }
         }
-        let layout = Layout::new(&plans, &asked, (None, false));
+        let layout = Layout::new(&plans, &asked, (None, 1));
         let (schedules, groups) = RankSchedule::all(&plans, layout, asked, false, plans.packages());
         Ok(Self {
             call,

@@ -213,14 +213,10 @@ fn page_aligned(bytes: usize) -> usize {
 /// # Errors
 ///
 /// [`TeamError::Depth`].
-pub fn shared_bytes(
-    plans: &Plans,
-    options: &Options,
-    oversubscribed: bool,
-) -> Result<usize, TeamError> {
+pub fn shared_bytes(plans: &Plans, options: &Options, sharing: usize) -> Result<usize, TeamError> {
     let n = plans.len();
     let edges = edges(plans, n <= MESH_RANKS_MAX);
-    let layout = Layout::new(plans, &options.algorithms, (None, oversubscribed));
+    let layout = Layout::new(plans, &options.algorithms, (None, sharing));
     check_numbers(&edges, &layout.groups, options.depth)?;
     let sizes = MemorySizes::new(&edges, &layout.groups, n, options, true);
     Ok(sizes.all())

@@ -111,7 +111,7 @@ pub(crate) fn search_space(ranks: usize) -> SearchSpace {
     SearchSpace {
         plans: Plans::of_tree(&tree),
         algorithms: Algorithms::default(),
-        oversubscribed: false,
+        sharing: 1,
         processes: false,
         barrier: "binomial".to_owned(),
         barrier_ns: None,

@@ -228,7 +228,7 @@ impl OwnTeam {
         let options = &self.planned.options;
         TeamOutline {
             slots: options.slots,
-            oversubscribed: options.is_oversubscribed(self.planned.rank_pus.len()),
+            sharing: options.sharing(self.planned.rank_pus.len()),
             ..TeamOutline::new(&self.planned.plans)
         }
     }

@@ -104,10 +104,10 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
     let rules = rules.with_tuning(&races, &fit, &rules::circumstances(here));
     let unasked = planned.options.algorithms.unasked();
     let rules = rules.with_half_bytes(unasked.half_bytes);
-    let oversubscribed = planned.rank_pus.len() > here.unthrottled_parallelism();
+    let sharing = planned.options.sharing(planned.rank_pus.len());
     let setting = TeamOutline {
         slots: planned.options.slots,
-        oversubscribed,
+        sharing,
         processes: args.processes,
         ..TeamOutline::new(&planned.plans)
     };
@@ -120,7 +120,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
     let (models, note) = match Models::of_team(
         &source.file,
         source.costs,
-        (&planned.rank_pus, fit.pinned, oversubscribed),
+        (&planned.rank_pus, fit.pinned, sharing > 1),
     ) {
         Ok(models) => (Some(models), None),
         Err(why) => (None, Some(format!("no predictions: {why}"))),
@@ -190,7 +190,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
         candidates,
         notes: [
             note,
-            rules::rounds(&unasked, planned.rank_pus.len(), oversubscribed),
+            rules::rounds(&unasked, planned.rank_pus.len(), sharing),
         ]
         .into_iter()
         .flatten()

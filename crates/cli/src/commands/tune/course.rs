@@ -73,7 +73,7 @@ pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> 
         0 => source.file.threads().len(),
         allowed => allowed,
     };
-    let oversubscribed = n > usable;
+    let sharing = n.div_ceil(usable.max(1));
     let pinned = planned.pinned;
     let placements = match pinned {
         true => planned
@@ -84,7 +84,7 @@ pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> 
         false => free(n),
     };
     let known = source.costs == CostBasis::Measured;
-    let place = (&planned.rank_pus[..], pinned, oversubscribed);
+    let place = (&planned.rank_pus[..], pinned, sharing > 1);
     let (model, note): (Box<dyn Predict>, _) = match simulated(&source.file, source.costs, place) {
         Ok(model) => (Box::new(model), None),
         Err(why) => {
@@ -92,7 +92,7 @@ pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> 
             (Box::new(Unknown), Some(note))
         }
     };
-    let mut search_space = planned::search_space(&planned, oversubscribed, known);
+    let mut search_space = planned::search_space(&planned, sharing, known);
     if partial || args.check_only {
         search_space.algorithms.barrier = planned.options.algorithms.barrier;
     }

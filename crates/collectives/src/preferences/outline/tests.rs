@@ -11,10 +11,10 @@ fn plans(n: usize, pattern: Pattern) -> Plans {
 
 #[test]
 fn what_runs_without_a_wish() {
-    let usual = |n, oversubscribed, operation, bytes| {
+    let usual = |n, sharing, operation, bytes| {
         let plans = plans(n, Pattern::Smelt);
         let setting = TeamOutline {
-            oversubscribed,
+            sharing,
             ..TeamOutline::new(&plans)
         };
         let runs = setting
@@ -23,55 +23,58 @@ fn what_runs_without_a_wish() {
         assert!(!runs.as_asked);
         runs.algorithm()
     };
-    for (n, oversubscribed, operation, bytes, expected) in [
-        (4, false, "barrier", 0, "tree"),
-        (4, false, "broadcast", 8, "messages"),
-        (4, true, "broadcast", 8, "line"),
-        (17, true, "broadcast", 8, "messages"),
-        (4, true, "broadcast", 1 << 20, "fixed"),
-        (2, false, "broadcast", 1 << 20, "line"),
-        (2, false, "broadcast", 8 << 20, "whole"),
-        (4, false, "reduce", 8, "messages"),
-        (2, false, "reduce", 1 << 20, "whole"),
-        (3, false, "reduce", 1 << 20, "fixed"),
-        (2, false, "allreduce", 8, "messages"),
-        (8, false, "allreduce", 8, "doubling"),
-        (8, true, "allreduce", 8, "messages"),
-        (8, false, "allreduce", 16 << 10, "rabenseifner"),
-        (12, false, "allreduce", 8 << 10, "doubling"),
-        (12, false, "allreduce", 16 << 10, "owners"),
-        (8, true, "allreduce", 16 << 10, "trees"),
-        (8, false, "allreduce", 1 << 20, "owners"),
-        (100, false, "allreduce", 8, "messages"),
-        (100, false, "allreduce", 1 << 20, "trees"),
-        (128, false, "allreduce", 8, "doubling"),
-        (8, false, "scatter", 8, "push"),
-        (4, false, "gather", 8, "push"),
-        (8, false, "gather", 8, "binomial"),
-        (8, true, "gather", 8, "push"),
-        (8, false, "gather", 1 << 10, "push"),
-        (8, false, "gather", 1 << 20, "pull"),
-        (100, false, "gather", 8, "binomial"),
-        (8, false, "allgather", 8, "direct"),
-        (16, false, "allgather", 8, "bruck"),
-        (16, true, "allgather", 8, "direct"),
-        (64, false, "allgather", 512, "direct"),
-        (100, false, "allgather", 8, "bruck"),
-        (100, false, "allgather", 1 << 20, "ring"),
-        (100, false, "alltoall", 8, "bruck"),
-        (8, false, "reduce_scatter", 8, "halving"),
-        (8, true, "reduce_scatter", 8, "owners"),
-        (8, false, "reduce_scatter", 1 << 10, "owners"),
-        (12, false, "reduce_scatter", 8, "owners"),
-        (100, false, "reduce_scatter", 8, "ring"),
-        (3, false, "scan", 8, "doubling"),
-        (2, false, "scan", 8, "chain"),
+    for (n, sharing, operation, bytes, expected) in [
+        (4, 1, "barrier", 0, "tree"),
+        (4, 1, "broadcast", 8, "messages"),
+        (4, 2, "broadcast", 8, "line"),
+        (17, 2, "broadcast", 8, "messages"),
+        (4, 2, "broadcast", 1 << 20, "whole"),
+        (8, 1, "broadcast", 1 << 20, "fixed"),
+        (64, 2, "broadcast", 4 << 20, "fixed:64K"),
+        (2, 1, "broadcast", 1 << 20, "line"),
+        (2, 1, "broadcast", 8 << 20, "whole"),
+        (4, 1, "reduce", 8, "messages"),
+        (2, 1, "reduce", 1 << 20, "whole"),
+        (3, 1, "reduce", 1 << 20, "fixed"),
+        (8, 4, "reduce", 256 << 10, "fixed:256K"),
+        (8, 4, "reduce", 16 << 20, "fixed:1M"),
+        (2, 1, "allreduce", 8, "messages"),
+        (8, 1, "allreduce", 8, "doubling"),
+        (8, 2, "allreduce", 8, "messages"),
+        (8, 1, "allreduce", 16 << 10, "rabenseifner"),
+        (12, 1, "allreduce", 8 << 10, "doubling"),
+        (12, 1, "allreduce", 16 << 10, "owners"),
+        (8, 2, "allreduce", 16 << 10, "trees"),
+        (8, 1, "allreduce", 1 << 20, "owners"),
+        (100, 1, "allreduce", 8, "messages"),
+        (100, 1, "allreduce", 1 << 20, "trees"),
+        (128, 1, "allreduce", 8, "doubling"),
+        (8, 1, "scatter", 8, "push"),
+        (4, 1, "gather", 8, "push"),
+        (8, 1, "gather", 8, "binomial"),
+        (8, 2, "gather", 8, "push"),
+        (8, 1, "gather", 1 << 10, "push"),
+        (8, 1, "gather", 1 << 20, "pull"),
+        (100, 1, "gather", 8, "binomial"),
+        (8, 1, "allgather", 8, "direct"),
+        (16, 1, "allgather", 8, "bruck"),
+        (16, 2, "allgather", 8, "direct"),
+        (64, 1, "allgather", 512, "direct"),
+        (100, 1, "allgather", 8, "bruck"),
+        (100, 1, "allgather", 1 << 20, "ring"),
+        (100, 1, "alltoall", 8, "bruck"),
+        (8, 1, "reduce_scatter", 8, "halving"),
+        (8, 2, "reduce_scatter", 8, "owners"),
+        (8, 1, "reduce_scatter", 1 << 10, "owners"),
+        (12, 1, "reduce_scatter", 8, "owners"),
+        (100, 1, "reduce_scatter", 8, "ring"),
+        (3, 1, "scan", 8, "doubling"),
+        (2, 1, "scan", 8, "chain"),
+        (8, 1, "scan", 1 << 20, "chain"),
+        (8, 4, "scan", 1 << 20, "chain:64K"),
     ] {
-        let found = usual(n, oversubscribed, operation, bytes);
-        assert_eq!(
-            found, expected,
-            "{operation} of {bytes} on {n}, {oversubscribed}"
-        );
+        let found = usual(n, sharing, operation, bytes);
+        assert_eq!(found, expected, "{operation} of {bytes} on {n}, {sharing}");
     }
     let counter = plans(3, Pattern::Smelt).with_barrier(BarrierPlan::Counter(3));
     let found = TeamOutline::new(&counter.unwrap()).chooses(&Algorithms::default(), "barrier", 0);
