@@ -87,13 +87,13 @@ fn threads_that_share_cores() {
 #[test]
 fn processes() {
     let (plans, options) = (plans(2), options(2));
-    let bytes = shared_bytes(&plans, &options, false).unwrap();
+    let bytes = shared_bytes(&plans, &options, 1).unwrap();
     let segment = Segment::new(bytes, None).unwrap();
     std::thread::scope(|scope| {
         for rank in [0, 1] {
             let (plans, options, segment) = (&plans, &options, segment.clone());
             scope.spawn(move || {
-                let (part, kind) = ((segment, 0, false), FenceKind::SharedSymmetric);
+                let (part, kind) = ((segment, 0, 1), FenceKind::SharedSymmetric);
                 let config = WaitConfig::PARK;
                 let memory = TeamMemory::shared(plans, config, options, &[rank], part, kind);
                 let team = Team::of_memory(memory.unwrap(), config, None);

@@ -12,10 +12,10 @@ use std::sync::Arc;
 /// What each of two processes has of a team, whose ranks are one of each.
 fn processes(plans: &Plans) -> [Arc<TeamMemory>; 2] {
     let options = options(0);
-    let bytes = team_memory::shared_bytes(plans, &options, false).unwrap();
+    let bytes = team_memory::shared_bytes(plans, &options, 1).unwrap();
     let segment = Segment::new(bytes, None).unwrap();
     [0, 1].map(|rank| {
-        let (part, kind) = ((segment.clone(), 0, false), FenceKind::SharedSymmetric);
+        let (part, kind) = ((segment.clone(), 0, 1), FenceKind::SharedSymmetric);
         TeamMemory::shared(plans, WaitConfig::PARK, &options, &[rank], part, kind).unwrap()
     })
 }
