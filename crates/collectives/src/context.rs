@@ -111,6 +111,7 @@ impl<F: Fabric> OpContext<F> {
         };
         let traits = TeamTraits {
             ranks: fabric.size(),
+            sharing: schedule.sharing,
             mesh: fabric.size() <= MESH_RANKS_MAX,
             message_bytes,
             copies: fabric.lends_copies(),

@@ -83,6 +83,7 @@ impl<'a> TeamOutline<'a> {
         let lines = has_lines(ranks, asked, self.sharing);
         TeamTraits {
             ranks,
+            sharing: self.sharing,
             mesh: ranks <= MESH_RANKS_MAX,
             message_bytes: message_bytes_max(self.slots) / ALIGN_MAX * ALIGN_MAX,
             copies: self.processes,

@@ -45,6 +45,8 @@ impl Request {
 pub struct TeamTraits {
     /// Number of ranks.
     pub ranks: usize,
+    /// Most ranks on one hardware thread: 1 where each has one of its own.
+    pub sharing: usize,
     /// Whether all pairs of ranks have links.
     pub mesh: bool,
     /// Bytes that fit one message.

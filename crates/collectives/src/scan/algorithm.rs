@@ -44,17 +44,14 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
     }
 }
 
-/// Most ranks of a team that share hardware threads whose short scans go along the ranks: calls in a row overlap there, which
-/// share the threads with nobody who waits. Of the time of [`doubling`](fn@super::doubling) such calls of 8 B to 4 KiB take 0.3
-/// to 0.5, and calls after a barrier 0.8 to 1.05 of 3 and 4 ranks and 1.1 to 1.5 of 8 (2-core KVM guest, AMD EPYC, November 2026).
-const CHAIN_SHARED_MAX: usize = 8;
-
 /// Whether short scans, too, go along the ranks.
+///
+/// That takes n − 1 messages in a row, and [`doubling`](fn@super::doubling) ⌈log2 n⌉ rounds, in each of which all ranks on a hardware
+/// thread have a turn. Of the time of doubling, calls in a row of 8 B to 4 KiB of 8, 12, 16 and 32 threads on two hardware threads
+/// take 0.2 to 1.0, as ranks run ahead, and calls after a barrier 0.9 to 1.35 (KVM guest, AMD EPYC, 28 November 2026).
 #[inline]
 pub(crate) fn is_chain(traits: &TeamTraits) -> bool {
-    let few = match traits.limits.concurrent {
-        true => 2,
-        false => CHAIN_SHARED_MAX,
-    };
-    traits.ranks <= few || traits.deterministic
+    let rounds = traits.ranks.next_power_of_two().ilog2() as usize;
+    let is_shared = traits.sharing > 1 && traits.ranks <= rounds * traits.sharing + 1;
+    traits.ranks <= 2 || traits.deterministic || is_shared
 }

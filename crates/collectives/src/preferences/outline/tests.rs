@@ -70,6 +70,9 @@ fn what_runs_without_a_wish() {
         (100, 1, "reduce_scatter", 8, "ring"),
         (3, 1, "scan", 8, "doubling"),
         (2, 1, "scan", 8, "chain"),
+        (8, 4, "scan", 8, "chain"),
+        (16, 8, "scan", 8, "chain"),
+        (12, 2, "scan", 8, "doubling"),
         (8, 1, "scan", 1 << 20, "chain"),
         (8, 4, "scan", 1 << 20, "chain:64K"),
     ] {
