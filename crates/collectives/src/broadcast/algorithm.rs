@@ -63,12 +63,12 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
         }
         // With two ranks no rank passes data on, so pipeline segments save nothing.
         _ if traits.ranks == 2 => Algorithm::Whole.into(),
-        bytes => match traits.segments {
-            Some(model) => match model.of_tree(bytes, traits.ranks) {
-                Some(segment) => Selection::in_segments(Algorithm::Fixed, segment),
-                None => Algorithm::Whole.into(),
-            },
-            None => Algorithm::Fixed.into(),
+        bytes => match traits
+            .segments
+            .map(|model| model.of_tree(bytes, traits.ranks))
+        {
+            Some(None) => Algorithm::Whole.into(),
+            best => Selection::in_segments(Algorithm::Fixed, best.flatten()),
         },
     }
 }

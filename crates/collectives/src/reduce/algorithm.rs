@@ -1,7 +1,7 @@
 //! The algorithms of reductions, and the choice between them.
 
 use crate::pipeline::PipelineSegments;
-use crate::registry::{Request, Selection, TeamTraits, algorithms};
+use crate::registry::{Request, SegmentModel, Selection, TeamTraits, algorithms};
 
 algorithms! {
     /// The algorithms of reductions. For operators that need the order of ranks, and in deterministic teams,
@@ -45,13 +45,10 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
         // With two ranks no rank passes pipeline segments on, unless the order of ranks takes them by way of
         // rank 0.
         _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole.into(),
-        bytes => match traits.segments {
+        bytes => {
             // Whole, scratch would be as long as the data.
-            Some(model) => {
-                let segment = model.of_tree(bytes, traits.ranks).unwrap_or(bytes);
-                Selection::in_segments(Algorithm::Fixed, segment)
-            }
-            None => Algorithm::Fixed.into(),
-        },
+            let best = |model: SegmentModel| model.of_tree(bytes, traits.ranks).unwrap_or(bytes);
+            Selection::in_segments(Algorithm::Fixed, traits.segments.map(best))
+        }
     }
 }

@@ -70,8 +70,11 @@ impl<A: Registered> Selection<A> {
     }
 
     /// The algorithm with the pipeline segments that are nearest to `bytes`, by ratio, of those that can be asked for; without a
-    /// size if these are its own.
-    pub(crate) fn in_segments(algorithm: A, bytes: usize) -> Self {
+    /// size if these are its own, or for `None`.
+    pub(crate) fn in_segments(algorithm: A, bytes: Option<usize>) -> Self {
+        let Some(bytes) = bytes else {
+            return algorithm.into();
+        };
         let sizes = algorithm.entry().sizes.expect("an algorithm with segments");
         let values = sizes.kind.values();
         let is_near = |&size: &usize| size as f64 * SQRT_2 >= bytes as f64;

@@ -1,7 +1,7 @@
 //! The algorithms of scans, and the choice between them.
 
 use crate::pipeline::PipelineSegments;
-use crate::registry::{Request, Selection, TeamTraits, algorithms};
+use crate::registry::{Request, SegmentModel, Selection, TeamTraits, algorithms};
 
 algorithms! {
     /// The algorithms of inclusive and exclusive scans. All keep the order of ranks; deterministic teams use
@@ -34,13 +34,11 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
     match short {
         true if is_chain(traits) => Algorithm::Chain.into(),
         true => Algorithm::Doubling.into(),
-        false => match traits.segments {
-            Some(model) => {
-                let segment = model.of_chain(request.bytes, traits.ranks);
-                Selection::in_segments(Algorithm::Chain, segment.unwrap_or(request.bytes))
-            }
-            None => Algorithm::Chain.into(),
-        },
+        false => {
+            let (bytes, n) = (request.bytes, traits.ranks);
+            let best = |model: SegmentModel| model.of_chain(bytes, n).unwrap_or(bytes);
+            Selection::in_segments(Algorithm::Chain, traits.segments.map(best))
+        }
     }
 }
 

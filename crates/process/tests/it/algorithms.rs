@@ -1,6 +1,7 @@
 //! Checks docs/algorithms.md against the code: names, files, and the transfers that a counting fabric sees.
 
 use crate::common::{ADD, Channels, Sent, run, run_with};
+use crate::periodic::joined;
 use corecast_collectives::barrier::{self, GroupSchedule, LineSteps, Steps};
 use corecast_collectives::broadcast::AllLines;
 use corecast_collectives::groups::{GroupRoute, Groups};
@@ -227,8 +228,7 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
             .map(Some)
             .collect(),
     };
-    let everything = (0..n).map(|rank| given(rank, S)).collect::<Vec<_>>();
-    let everything = everything.concat();
+    let everything = joined((0..n).map(|rank| given(rank, S)));
     let body = |fabric: &mut Channels| {
         let rank = fabric.rank;
         let route = &routes[rank];

@@ -2,7 +2,7 @@
 //! in flight, on threads and on processes, of which the first one's tables apply.
 
 use crate::own_process::WATCHDOG;
-use crate::periodic::{PERIOD, repeated};
+use crate::periodic::{PERIOD, joined, repeated};
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Algorithms, Plans, broadcast};
 use corecast_plan::Pattern;
@@ -50,14 +50,6 @@ fn given(rank: usize, len: usize) -> Vec<u64> {
     repeated(period.collect(), len)
 }
 
-/// What all ranks give, one after another.
-fn joined(n: usize, len: usize) -> Vec<u64> {
-    (0..n)
-        .map(|rank| given(rank, len))
-        .collect::<Vec<_>>()
-        .concat()
-}
-
 /// The expected sums over the ranks below `n`.
 fn sums(n: usize, len: usize) -> Vec<u64> {
     let sum = |i: usize| (0..n).map(|rank| value(rank, i)).sum();
@@ -67,7 +59,7 @@ fn sums(n: usize, len: usize) -> Vec<u64> {
 fn blocking(member: &mut Member, len: usize) {
     let (n, me, root) = (member.size(), member.rank(), len % member.size());
     let mine = given(me, len);
-    let everything = joined(n, len);
+    let everything = joined((0..n).map(|rank| given(rank, len)));
     let mut data = mine.clone();
     member.broadcast(root, &mut data).unwrap();
     assert!(data == given(root, len), "broadcast of {len}");
@@ -120,7 +112,7 @@ fn in_flight(member: &mut Member, len: usize) {
     assert!(sum == sums(n, len), "allreduce of {len}");
     assert!(heard == given(n - 1, len + 1), "broadcast of {len}");
     assert!(upto == sums(me + 1, len + 1), "scan of {len}");
-    let everything = joined(n, len);
+    let everything = joined((0..n).map(|rank| given(rank, len)));
     assert!(all == everything, "allgather of {len}");
 }
 

@@ -2,7 +2,7 @@
 //! of processes here have all their ranks in one process, because ranks are joined by the same
 //! means.
 
-use crate::periodic::{PERIOD, repeated};
+use crate::periodic::{PERIOD, joined, repeated};
 use corecast_collectives::Plans;
 use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
@@ -207,7 +207,7 @@ fn at_odd_places(member: &mut Member) {
             let period = (0..PERIOD).map(|i| (i * 31 + i / 251 + rank * 7) as u8);
             repeated(period.collect(), len)
         };
-        let whole = |ranks: std::ops::Range<usize>| ranks.map(given).collect::<Vec<_>>().concat();
+        let whole = |ranks: std::ops::Range<usize>| joined(ranks.map(given));
         let mut room = vec![0xEE; start + n * len + 9];
         let into = start..start + len;
         let all = start..start + n * len;

@@ -1,7 +1,7 @@
 //! Every collective with every algorithm, team size up to nine, root and threshold of length against a
 //! naive reference; operators that are not commutative, and rounded sums whose bits must not change.
 
-use crate::periodic::{PERIOD, repeated};
+use crate::periodic::{PERIOD, joined, repeated};
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
     Algorithms, Parts, Plans, PlansError, allgather, allreduce, alltoall, broadcast, gather,
@@ -36,10 +36,6 @@ fn given(rank: usize, to: usize, len: usize) -> Vec<u64> {
     let seed = (rank * 100 + to) as u64;
     let value = |index: usize| seed << 40 | (index as u64).wrapping_mul(0x9E37_79B9);
     repeated((0..len.min(PERIOD)).map(value).collect(), len)
-}
-
-fn joined(parts: impl Iterator<Item = Vec<u64>>) -> Vec<u64> {
-    parts.collect::<Vec<_>>().concat()
 }
 
 /// The default, and each algorithm of one collective.

@@ -12,3 +12,8 @@ pub(crate) fn repeated<T: Copy>(mut period: Vec<T>, len: usize) -> Vec<T> {
     }
     period
 }
+
+/// All parts, one after another.
+pub(crate) fn joined<T: Copy>(parts: impl Iterator<Item = Vec<T>>) -> Vec<T> {
+    parts.collect::<Vec<_>>().concat()
+}

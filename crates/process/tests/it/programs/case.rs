@@ -4,7 +4,7 @@
 use super::draw::{Of, Step, What, typed};
 use super::element::{By, Element, Fold, add, bytewise, then};
 use super::mixed;
-use crate::periodic::{PERIOD, repeated};
+use crate::periodic::{PERIOD, joined, repeated};
 use corecast_collectives::Parts;
 use corecast_team::{Failure, Member, Overlap, Request};
 use std::ops::{DerefMut, Range};
@@ -143,13 +143,9 @@ fn folded<T: Element>(step: &Step, mut ranks: Range<usize>, len: usize, fold: Fo
     };
     for rank in ranks {
         let with: Vec<T> = period(step, rank, 0, len);
-        let bytes = (
-            bytemuck::cast_slice_mut(&mut sum),
-            bytemuck::cast_slice(&with),
-        );
         match fold {
-            Fold::Bytes => bytewise(bytes.0, bytes.1, add),
-            Fold::Then => bytewise(bytes.0, bytes.1, then),
+            Fold::Bytes => bytewise(&mut sum, &with, add),
+            Fold::Then => bytewise(&mut sum, &with, then),
             _ => {
                 for (sum, &with) in sum.iter_mut().zip(&with) {
                     *sum = T::one(fold, *sum, with);
@@ -167,7 +163,6 @@ impl<T: Element> Typed<T> {
         let mine = || data::<T>(step, me, 0, len);
         let junk = |len: usize| vec![T::any(mixed(&[shift, 9])); len];
         let all_ranks = |sum_len: usize| folded::<T>(step, 0..n, sum_len, fold);
-        let joined = |parts: &mut dyn Iterator<Item = Vec<T>>| parts.collect::<Vec<_>>().concat();
         // The counts of an operation with a root, or whose counts all ranks share.
         let counts = || (0..n).map(|rank| step.count(rank, n)).collect::<Vec<_>>();
         let (mut give, mut take) = (Layout::default(), Layout::default());
@@ -183,22 +178,22 @@ impl<T: Element> Typed<T> {
             What::Exscan if me == 0 => (vec![], mine(), mine()),
             What::Exscan => (vec![], mine(), folded(step, 0..me, len, fold)),
             What::Scatter => {
-                let all = joined(&mut (0..n).map(|to| data(step, root, to, len)));
+                let all = joined((0..n).map(|to| data(step, root, to, len)));
                 let send = if me == root { all } else { vec![] };
                 (send, junk(len), data(step, root, me, len))
             }
             What::Gather => {
                 let into = if me == root { junk(n * len) } else { vec![] };
-                let all = joined(&mut (0..n).map(|rank| data(step, rank, 0, len)));
+                let all = joined((0..n).map(|rank| data(step, rank, 0, len)));
                 (mine(), into, if me == root { all } else { vec![] })
             }
             What::Allgather => {
-                let all = joined(&mut (0..n).map(|rank| data(step, rank, 0, len)));
+                let all = joined((0..n).map(|rank| data(step, rank, 0, len)));
                 (mine(), junk(n * len), all)
             }
             What::Alltoall => {
-                let send = joined(&mut (0..n).map(|to| data(step, me, to, len)));
-                let all = joined(&mut (0..n).map(|from| data(step, from, me, len)));
+                let send = joined((0..n).map(|to| data(step, me, to, len)));
+                let all = joined((0..n).map(|from| data(step, from, me, len)));
                 (send, junk(n * len), all)
             }
             What::Scatterv => {

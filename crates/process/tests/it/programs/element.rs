@@ -4,6 +4,7 @@ use super::doom;
 use corecast_collectives::Pod;
 use corecast_collectives::operator::{Max, Min, Operator, Ordered, Product, Sum, Xor, by_slice};
 use std::fmt::Debug;
+use std::slice::{from_mut, from_ref};
 
 /// How elements are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,9 @@ impl<T: Pod> Operator<T> for By<T> {
 }
 
 /// Combines all bytes of two arrays, which are of one length. A plain loop, because tests are not optimised.
-pub(crate) fn bytewise(into: &mut [u8], with: &[u8], one: fn(u8, u8) -> u8) {
+pub(crate) fn bytewise<T: Pod>(into: &mut [T], with: &[T], one: fn(u8, u8) -> u8) {
+    let (into, with): (&mut [u8], &[u8]) =
+        (bytemuck::cast_slice_mut(into), bytemuck::cast_slice(with));
     let mut at = 0;
     while at < into.len() {
         into[at] = one(into[at], with[at]);
@@ -77,7 +80,7 @@ pub(crate) fn bytewise(into: &mut [u8], with: &[u8], one: fn(u8, u8) -> u8) {
 
 /// Combines two elements byte by byte.
 fn elementwise<T: Pod>(mut a: T, b: T, one: fn(u8, u8) -> u8) -> T {
-    bytewise(bytemuck::bytes_of_mut(&mut a), bytemuck::bytes_of(&b), one);
+    bytewise(from_mut(&mut a), from_ref(&b), one);
     a
 }
 
@@ -101,15 +104,13 @@ fn elements_composed<T: Pod>(a: T, b: T) -> T {
     elementwise(a, b, then)
 }
 
-/// Whole arrays, because tests are not optimised.
-fn composed<T: Pod>(into: &mut [T], with: &[T]) {
-    let bytes = (bytemuck::cast_slice_mut(into), bytemuck::cast_slice(with));
-    bytewise(bytes.0, bytes.1, then);
+fn arrays_composed<T: Pod>(into: &mut [T], with: &[T]) {
+    bytewise(into, with, then);
 }
 
 fn closure<T: Element>(fold: Fold) -> &'static dyn Operator<T> {
     match fold {
-        Fold::Then => const { &Ordered(by_slice(composed::<T> as fn(&mut [T], &[T]))) },
+        Fold::Then => const { &Ordered(by_slice(arrays_composed::<T> as fn(&mut [T], &[T]))) },
         _ => &(elements_added::<T> as fn(T, T) -> T),
     }
 }
