@@ -17,7 +17,8 @@
 //! more threads wait than there are hardware threads, spinning only keeps the CPU from the threads that
 //! are waited for, so the first phase is empty.
 //!
-//! A yield that returns late has given the CPU to a thread that computes; the next waits then skip that phase.
+//! Yields that return late have given the CPU to a thread that computes; where most of their time goes that way, the next waits skip
+//! that phase.
 //!
 //! There is no phase of spinning *without* the pause instruction: on x86-64 `pause` makes the
 //! reaction faster, not slower, because a loop of bare loads has to be undone when the line comes
@@ -35,11 +36,13 @@ use crate::park::Parker;
 pub use crate::poll_clock::PollClock;
 use crate::segment::LineRef;
 pub use crate::wait_config::{WaitConfig, WaitCosts};
-use std::cell::Cell;
 use std::time::Duration;
+use turns::Turns;
 
 #[cfg(not(any(loom, corecast_simulated)))]
 mod hardware_phase;
+#[cfg_attr(loom, allow(dead_code, reason = "models do not yield"))]
+mod turns;
 
 /// A condition that ends a wait early, such as the death of a peer.
 pub trait Watch {
@@ -74,8 +77,8 @@ impl Watch for Patient {
 #[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
 pub struct WaitStrategy {
     pace: Pace,
-    /// The number of coming waits that go to sleep without yielding.
-    lost_turns: Cell<u32>,
+    /// Whether its waits yield.
+    turns: Turns,
     /// What the thread calls while it waits for long.
     meanwhile: Option<fn()>,
     fence: FenceKind,
@@ -99,7 +102,7 @@ pub(crate) struct Pace {
     /// The time that [`soon`](Self::soon) looks.
     soon_ticks: u64,
     park: bool,
-    /// A yield that takes longer gave the CPU to a thread that computes.
+    /// A yield that takes longer has returned late.
     turn_ticks_max: u64,
 }
 
@@ -107,10 +110,9 @@ pub(crate) struct Pace {
 #[cfg(not(loom))]
 const POLLS_PER_LOOK: u32 = 16;
 
-/// The longest turn of a thread that waits as well. A thread that computes keeps the CPU for a time slice of 1 to 3
-/// ms. Then sleeping is better, because the kernel runs a woken thread before one that computes: beside two busy
-/// loops on two CPUs, 120,000 messages and their waits take 1.1 s instead of 16.8 s (tests
-/// `every_message_arrives_once_whole_and_in_order` and `oversubscribed_pairs_make_progress` of `tests/it/queue.rs`;
+/// A yield that takes longer may have given the CPU to a thread that computes, which keeps it for a time slice of 1 to 4 ms. Beside
+/// two busy loops on two CPUs, 120,000 messages and their waits take 1.1 s where such waits sleep, and 16.8 s where they do not
+/// (tests `every_message_arrives_once_whole_and_in_order` and `oversubscribed_pairs_make_progress` of `tests/it/queue.rs`;
 /// 2-core KVM guest, Xeon at 2.5 GHz, November 2026).
 const TURN_NS_MAX: u32 = 500_000;
 
@@ -118,11 +120,6 @@ const TURN_NS_MAX: u32 = 500_000;
 /// back: four unpinned ranks on two CPUs lose 0.4 of 3.7 us a barrier by a look at each yield.
 #[cfg(not(loom))]
 const YIELDS_PER_CHECK: u32 = 8;
-
-/// The number of waits that go to sleep at once after a turn longer than [`TURN_NS_MAX`], until yielding is tried
-/// again.
-#[cfg(not(loom))]
-const LOST_TURN_WAITS: u32 = 200;
 
 /// First sleep between two checks of a [`Watch`]; each further one is twice as long.
 const FIRST_NAP: Duration = Duration::from_millis(20);
@@ -151,8 +148,8 @@ impl<W: Watch> Watch for Meanwhile<W> {
 
 #[cfg(not(loom))]
 thread_local! {
-    /// [`WaitStrategy::lost_turns`] of waits that have no wait strategy of their own.
-    static LOST_TURNS: Cell<u32> = const { Cell::new(0) };
+    /// [`WaitStrategy::turns`] of waits that have no wait strategy of their own.
+    static TURNS: Turns = const { Turns::new() };
 }
 
 impl Pace {
@@ -262,13 +259,13 @@ impl Pace {
     /// when it is time to sleep; a configuration that never sleeps goes through the phases again.
     #[cfg(not(loom))]
     pub(crate) fn take_turns(&self, word: Monitored<'_>, mut done: impl FnMut() -> bool) -> bool {
-        LOST_TURNS.with(|lost| {
+        TURNS.with(|turns| {
             loop {
                 let mut look = || done().then_some(());
                 if let Some(Ok(())) = self.wait_in_hardware(Some(word), &mut Patient, &mut look) {
                     return true;
                 }
-                if let Some(Ok(())) = self.take_turns_watched(lost, &mut Patient, look) {
+                if let Some(Ok(())) = self.take_turns_watched(turns, &mut Patient, look) {
                     return true;
                 }
                 if self.park {
@@ -292,34 +289,30 @@ impl Pace {
     #[inline]
     fn take_turns_watched<T, W: Watch>(
         &self,
-        lost_turns: &Cell<u32>,
+        turns: &Turns,
         watch: &mut W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Option<Result<T, W::Error>> {
-        if self.park && lost_turns.get() > 0 {
-            lost_turns.set(lost_turns.get() - 1);
+        if self.park && turns.sleep_at_once() {
             return None;
         }
         let start = arch::cycles();
-        let (mut before, mut yields) = (start, 0_u32);
-        while before.wrapping_sub(start) < self.yield_ticks {
+        let (mut before, mut late, mut yields) = (start, 0, 0_u32);
+        let mut ended = None;
+        while ended.is_none() && before.wrapping_sub(start) < self.yield_ticks {
             crate::sync::yield_now();
             let after = arch::cycles();
-            if after.wrapping_sub(before) > self.turn_ticks_max {
-                lost_turns.set(LOST_TURN_WAITS);
-            }
+            let turn = after.wrapping_sub(before);
+            late += if turn > self.turn_ticks_max { turn } else { 0 };
             before = after;
-            if let Some(found) = look() {
-                return Some(Ok(found));
-            }
+            ended = look().map(Ok);
             yields += 1;
-            if yields.is_multiple_of(YIELDS_PER_CHECK)
-                && let Err(ended) = watch.check(Duration::ZERO)
-            {
-                return Some(Err(ended));
+            if ended.is_none() && yields.is_multiple_of(YIELDS_PER_CHECK) {
+                ended = watch.check(Duration::ZERO).err().map(Err);
             }
         }
-        None
+        turns.note(before.wrapping_sub(start), late, self.turn_ticks_max);
+        ended
     }
 }
 
@@ -337,7 +330,7 @@ impl WaitStrategy {
     ) -> Self {
         Self {
             pace: Pace::new(wait_config),
-            lost_turns: Cell::new(0),
+            turns: Turns::new(),
             meanwhile: None,
             fence,
             parker,
@@ -498,7 +491,7 @@ impl WaitStrategy {
             }
             let turns = self
                 .pace
-                .take_turns_watched(&self.lost_turns, &mut watch, &mut *look);
+                .take_turns_watched(&self.turns, &mut watch, &mut *look);
             if let Some(ended) = turns {
                 return ended;
             }
