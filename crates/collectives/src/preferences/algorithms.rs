@@ -108,7 +108,7 @@ impl Algorithms {
         let is_shared = sharing > 1;
         let half_bytes = self.half_bytes.unwrap_or(assumed_half_bytes(is_shared));
         match is_shared {
-            true => RoundLimits::shared(n, half_bytes),
+            true => RoundLimits::shared(n, sharing, half_bytes),
             false => RoundLimits::new(n, half_bytes),
         }
     }

@@ -10,13 +10,15 @@
 //! | allreduce by doubling, or in blocks of owners | `log·(L + s·G)` | `2·(n−1)` loans of `s/n` | `n½·n` |
 //! | allreduce whole, of two ranks or of ranks that share hardware threads, or in blocks of owners | `2·(n−1)·(L + s·G)` of all ranks together | `2·n·(n−1)` loans of `s/n`, which are copied once and not twice | `2·n½·(n−1)` |
 //! | blocks together with those of others, or each by itself | `log·L + n·s·G` | `L + (n−2)·L/2 + n·s·G/2`, since what is sent overlaps with what comes in | `2·n½·(1 − 2·(log−1)/(n−2))` |
+//! | allgather by a gather and a broadcast from one line, or from each to all, where `k` ranks share each hardware thread | of the root's, `(n−1)·(L + s·G)/2 + n·s·G/2`, of the `k−1` others on its thread `L + (n+1)·s·G/2`, and `2·k·L` as all wait for two turns more | `k·(n−1)·(L + s·G/2)` of a thread, in loans | `n½·((2·k−1)·(n−1) − 6·k + 2) / (n + 2·k − 2)` |
 //!
 //! Where ranks share hardware threads a message also waits until its receiver has a turn of the scheduler, so `L` has a turn more,
 //! and `n½` is greater ([`SHARED_HALF_BYTES`]).
 //!
 //! Sizes of loans and overlaps are estimates. On simulated machines the second row leaves out a factor of up to 2, and the
 //! last one is within a factor of 2 of where the two ways meet. By the third row, 3, 4 and 8 threads on two cores should change at 14, 21
-//! and 50 KiB, and they do at some 12, 40 and 64 (KVM guest, AMD EPYC, November 2026). docs/defaults.md has what all that costs.
+//! and 50 KiB, and they do at some 12, 40 and 64 (KVM guest, AMD EPYC, November 2026). By the last row, 4, 8 and 16 threads there
+//! should change at 0, 6 and 17 KiB, and they do at 0, 4 to 16 and 16 (28 November). docs/defaults.md has what all that costs.
 
 /// The length `n½` in bytes where it was not measured.
 ///
@@ -46,8 +48,9 @@ pub const fn assumed_half_bytes(oversubscribed: bool) -> usize {
 /// let limits = RoundLimits::new(8, 1024);
 /// assert_eq!((limits.whole, limits.together), (2458, 683));
 /// assert_eq!(RoundLimits::new(2, 1024).whole, 2048);
-/// let shared = RoundLimits::shared(8, 2048);
+/// let shared = RoundLimits::shared(8, 4, 2048);
 /// assert_eq!((shared.concurrent, shared.whole, shared.together), (false, 28672, 0));
+/// assert_eq!(shared.gathered, 3949);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundLimits {
@@ -58,13 +61,15 @@ pub struct RoundLimits {
     /// Of a block that travels together with blocks of other ranks. 0 for two ranks, and where ranks share hardware threads, as rounds
     /// need more turns of the scheduler there.
     pub together: usize,
+    /// Of a block of an allgather that one rank gathers and broadcasts. 0 where all ranks run at the same time.
+    pub gathered: usize,
 }
 
 impl RoundLimits {
     /// The limits of a team of `n` ranks with a hardware thread each, on a machine with this `n½`.
     pub fn new(n: usize, half_bytes: usize) -> Self {
         if n <= 2 {
-            return Self::shared(n, half_bytes);
+            return Self::shared(n, 1, half_bytes);
         }
         let (ranks, half) = (n as f64, half_bytes as f64);
         let log = f64::from(n.next_power_of_two().ilog2());
@@ -78,16 +83,20 @@ impl RoundLimits {
             whole: (half * whole).round() as usize,
             // It is below 0 where log2 n rounds are more than a message to each.
             together: (half * together).round().max(0.0) as usize,
+            gathered: 0,
         }
     }
 
-    /// The limits of a team of `n` ranks that share hardware threads, where a message takes twice as long as a short one, turn
-    /// included, from this length on.
-    pub fn shared(n: usize, half_bytes: usize) -> Self {
+    /// The limits of a team of `n` ranks, up to `sharing` of which share a hardware thread, where a message takes twice as long as a
+    /// short one, turn included, from this length on.
+    pub fn shared(n: usize, sharing: usize, half_bytes: usize) -> Self {
+        let others = n.saturating_sub(1);
+        let saved = ((2 * sharing - 1) * others + 2).saturating_sub(6 * sharing);
         Self {
             concurrent: false,
-            whole: half_bytes.saturating_mul(2 * n.saturating_sub(1)),
+            whole: half_bytes.saturating_mul(2 * others),
             together: 0,
+            gathered: half_bytes.saturating_mul(saved) / (others + 2 * sharing - 1),
         }
     }
 }
