@@ -72,8 +72,14 @@ an allgather 5.4 and 7.4, a scatter 3.0 and 4.8.
 
 Long data of threads that share hardware threads go whole, or in segments that are the longer the more ranks share a thread, as each
 segment waits for turns (`crates/collectives/src/registry/segment_model.rs`). On that guest, in times of the segments of 32 KiB that
-all had before and other teams have: broadcasts of 1 and 4 MiB of 3, 8 and 16 threads 0.2 to 0.65, reductions 0.2 to 0.45, scans 0.4
-to 0.65; of 256 KiB 0.1 to 0.7, 0.3 to 0.5 and 0.3 to 1.5, where calls of 8 threads that start together are the slow ones.
+other teams have, data of 256 KiB to 2 MiB of 3, 8 and 16 threads took 0.55 to 1.04 in broadcasts, 0.43 to 1.01 in reductions and 0.49
+to 1.01 in scans.
+
+An allgather from each to all takes n·(n−1) messages, so of ranks that share hardware threads one gathers short parts and broadcasts them
+from its line (the limit is in `crates/collectives/src/registry/round_limits.rs`). On that guest this took, in times of `direct`, 8 threads
+0.7 to 0.85 at 1 and 4 KiB and 1.2 at 16; 16 threads 0.5 to 0.6 and 1.0; 4 threads 1.15 to 1.4, where it is not done. Between more than
+four processes it is done at any length, as loans take messages there for each of their pieces: 8 processes 0.6 to 1.0 from 1 to 256 KiB,
+16 processes 0.15 to 0.9.
 
 Absolute costs do not matter, only n½ and the number of ranks do. So there is no table of processors: nobody has published how
 long messages of many lines take on the families of today. A wrong n½ costs little, as the two kinds of columns show.

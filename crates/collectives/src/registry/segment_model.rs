@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Where `f ≤ 1` all hardware threads are busy without a pipeline, and data go whole. On two of them, in times of segments of 32 KiB
-//! (KVM guest, AMD EPYC, 28 November 2026, in turn in one program): broadcasts of 1 and 4 MiB of 3, 8 and 16 threads 0.2 to 0.65,
-//! reductions 0.2 to 0.45, scans 0.4 to 0.65.
+//! (KVM guest, AMD EPYC, 28 November 2026, in turn in one program), data of 256 KiB to 2 MiB of 3, 8 and 16 threads took 0.55 to 1.04
+//! in broadcasts, 0.43 to 1.01 in reductions and 0.49 to 1.01 in scans.
 //!
 //! Other teams have segments of 32 KiB (NUMA clusters §3). Where each rank has a hardware thread of its own, `√(len·n½ / (f − 1))` was
 //! no better on eleven simulated machines, as caches count more. Between processes longer segments are copied by the kernel and
