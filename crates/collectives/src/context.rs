@@ -119,7 +119,7 @@ impl<F: Fabric> OpContext<F> {
             segments: SegmentModel::of_team(
                 schedule.sharing,
                 fabric.lends_copies(),
-                schedule.asked.half_bytes,
+                schedule.asked.half_bytes_or_assumed(schedule.sharing),
             ),
             lines: publish_bytes > 0,
             publishes: has_rings(fabric.size(), schedule.sharing) && publish_bytes >= LINE_BYTES,

@@ -11,7 +11,6 @@
 mod tests;
 
 use corecast_collectives::preferences::{NamedRange, UnknownOperation};
-use corecast_collectives::registry::assumed_half_bytes;
 use corecast_collectives::{Algorithms, preferences as algorithms};
 use corecast_machine::Discovery;
 use corecast_model::Collective;
@@ -256,24 +255,32 @@ impl Rules {
 /// let said = corecast::rules::rounds(&asked, 4, 1).unwrap();
 /// assert!(said.contains("below 8192 bytes") && said.contains("n½ of 2048 bytes, as the probe measured"));
 /// let shared = corecast::rules::rounds(&asked, 8, 4).unwrap();
-/// assert!(shared.contains("allreductions pass all data along trees up to 28672 bytes"));
+/// assert!(shared.contains("allreductions pass all data along trees up to 28672 bytes, and allgathers of blocks below 3949 bytes"));
 /// ```
 pub fn rounds(asked: &Algorithms, ranks: usize, sharing: usize) -> Option<String> {
     let limits = asked.limits(ranks, sharing);
     if ranks <= 2 {
         return None;
     }
-    let assumed = assumed_half_bytes(sharing > 1);
+    let half = asked.half_bytes_or_assumed(sharing);
     let half = match asked.half_bytes {
-        Some(bytes) => format!("{bytes} bytes, as the probe measured"),
-        None => format!("{assumed} bytes, which was not measured here (see corecast probe)"),
+        Some(_) => format!("{half} bytes, as the probe measured"),
+        None => format!("{half} bytes, which was not measured here (see corecast probe)"),
     };
     let how = match limits.concurrent {
         true => format!(
             "exchange all data in every round below {} bytes, and blocks travel with those of others below {}",
             limits.whole, limits.together
         ),
-        false => format!("pass all data along trees up to {} bytes", limits.whole),
+        false => {
+            let whole = format!("pass all data along trees up to {} bytes", limits.whole);
+            match limits.gathered {
+                0 => whole,
+                bytes => format!(
+                    "{whole}, and allgathers of blocks below {bytes} bytes gather and broadcast them"
+                ),
+            }
+        }
     };
     Some(format!(
         "where nothing is asked for, allreductions {how}, by an n½ of {half}"

@@ -102,14 +102,18 @@ impl Algorithms {
         }
     }
 
+    /// [`half_bytes`](field@Self::half_bytes), or what stands in for it where up to `sharing` ranks share a hardware thread.
+    pub fn half_bytes_or_assumed(&self, sharing: usize) -> usize {
+        self.half_bytes.unwrap_or(assumed_half_bytes(sharing))
+    }
+
     /// The limits of rounds by which a team of `n` ranks, of which up to `sharing` share a hardware thread, chooses where no
     /// algorithm is asked for.
     pub fn limits(&self, n: usize, sharing: usize) -> RoundLimits {
-        let is_shared = sharing > 1;
-        let half_bytes = self.half_bytes.unwrap_or(assumed_half_bytes(is_shared));
-        match is_shared {
-            true => RoundLimits::shared(n, sharing, half_bytes),
-            false => RoundLimits::new(n, half_bytes),
+        let half_bytes = self.half_bytes_or_assumed(sharing);
+        match sharing {
+            0 | 1 => RoundLimits::new(n, half_bytes),
+            _ => RoundLimits::shared(n, sharing, half_bytes),
         }
     }
 }

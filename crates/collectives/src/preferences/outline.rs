@@ -88,7 +88,11 @@ impl<'a> TeamOutline<'a> {
             message_bytes: message_bytes_max(self.slots) / ALIGN_MAX * ALIGN_MAX,
             copies: self.processes,
             limits: asked.limits(ranks, self.sharing),
-            segments: SegmentModel::of_team(self.sharing, self.processes, asked.half_bytes),
+            segments: SegmentModel::of_team(
+                self.sharing,
+                self.processes,
+                asked.half_bytes_or_assumed(self.sharing),
+            ),
             lines,
             publishes: lines && self.long_posts && has_rings(ranks, self.sharing),
             groups_root: self

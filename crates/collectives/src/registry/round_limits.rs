@@ -30,11 +30,11 @@ pub const HALF_BYTES: usize = 1024;
 /// 0.4 to 0.8 µs on these guests.
 pub const SHARED_HALF_BYTES: usize = 2 * HALF_BYTES;
 
-/// What stands in for `n½` where it was not measured, in a team whose ranks share hardware threads or not.
-pub const fn assumed_half_bytes(oversubscribed: bool) -> usize {
-    match oversubscribed {
-        true => SHARED_HALF_BYTES,
-        false => HALF_BYTES,
+/// What stands in for `n½` where it was not measured, in a team of which up to `sharing` ranks share a hardware thread.
+pub const fn assumed_half_bytes(sharing: usize) -> usize {
+    match sharing {
+        0 | 1 => HALF_BYTES,
+        _ => SHARED_HALF_BYTES,
     }
 }
 

@@ -19,8 +19,6 @@
 //! no better on eleven simulated machines, as caches count more. Between processes longer segments are copied by the kernel and
 //! not through bounce buffers: reductions and scans of three took 1.4 to 2.3 times as long with them, those of eight 0.7 to 1.1.
 
-use super::assumed_half_bytes;
-
 /// The costs on which the length of pipeline segments depends in a team of threads that share hardware threads.
 ///
 /// # Examples
@@ -29,12 +27,12 @@ use super::assumed_half_bytes;
 /// use corecast_collectives::registry::SegmentModel;
 ///
 /// // 128 ranks on 64 hardware threads.
-/// let model = SegmentModel::of_team(2, false, Some(8 << 10)).unwrap();
+/// let model = SegmentModel::of_team(2, false, 8 << 10).unwrap();
 /// assert_eq!(model.of_tree(1 << 20, 128), Some(82_897));
 /// // On two hardware threads all are busy without segments.
-/// let crowd = SegmentModel::of_team(64, false, Some(8 << 10)).unwrap();
+/// let crowd = SegmentModel::of_team(64, false, 8 << 10).unwrap();
 /// assert_eq!(crowd.of_tree(1 << 20, 128), None);
-/// assert_eq!(SegmentModel::of_team(1, false, None), None);
+/// assert_eq!(SegmentModel::of_team(1, false, 8 << 10), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentModel {
@@ -45,9 +43,8 @@ pub struct SegmentModel {
 
 impl SegmentModel {
     /// The model of a team of which up to `sharing` ranks share a hardware thread; `None` if none do, or if lending copies the data.
-    /// `half_bytes` is its `n½`, if it was measured.
-    pub fn of_team(sharing: usize, copies: bool, half_bytes: Option<usize>) -> Option<Self> {
-        let half_bytes = half_bytes.unwrap_or(assumed_half_bytes(true));
+    /// `half_bytes` is its `n½`.
+    pub fn of_team(sharing: usize, copies: bool, half_bytes: usize) -> Option<Self> {
         (sharing > 1 && !copies).then_some(Self {
             sharing,
             half_bytes,
