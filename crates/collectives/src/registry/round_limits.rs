@@ -90,7 +90,7 @@ impl RoundLimits {
     /// The limits of a team of `n` ranks, up to `sharing` of which share a hardware thread, where a message takes twice as long as a
     /// short one, turn included, from this length on.
     pub fn shared(n: usize, sharing: usize, half_bytes: usize) -> Self {
-        let others = n.saturating_sub(1);
+        let (others, sharing) = (n.saturating_sub(1), sharing.max(1));
         let saved = ((2 * sharing - 1) * others + 2).saturating_sub(6 * sharing);
         Self {
             concurrent: false,
