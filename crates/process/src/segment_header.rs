@@ -295,9 +295,10 @@ impl SegmentHeader {
         self.size
     }
 
-    /// Most ranks on one hardware thread, as the creator found.
+    /// Most ranks on one hardware thread, as the creator found; at most all of them.
     pub(crate) fn sharing(&self) -> usize {
-        self.lines[0].get(word::SHARING) as usize
+        // Another process may have written anything.
+        (self.lines[0].get(word::SHARING) as usize).min(self.size)
     }
 
     fn place(&self, rank: usize) -> (&Words, usize) {
