@@ -9,7 +9,7 @@ use crate::learning::learner::Learner;
 use crate::pipeline::PipelineSegments;
 use crate::plans::MESH_RANKS_MAX;
 use crate::preferences::Algorithms;
-use crate::registry::{Request, SegmentModel, TeamTraits};
+use crate::registry::{Request, TeamTraits};
 use crate::{allreduce, broadcast, scan};
 use corecast_model::Collective;
 use corecast_wire::{Fabric, LINE_BYTES};
@@ -116,11 +116,9 @@ impl<F: Fabric> OpContext<F> {
             message_bytes,
             copies: fabric.lends_copies(),
             limits: schedule.asked.limits(fabric.size(), schedule.sharing),
-            segments: SegmentModel::of_team(
-                schedule.sharing,
-                fabric.lends_copies(),
-                schedule.asked.half_bytes_or_assumed(schedule.sharing),
-            ),
+            segments: schedule
+                .asked
+                .segments(schedule.sharing, fabric.lends_copies()),
             lines: publish_bytes > 0,
             publishes: has_rings(fabric.size(), schedule.sharing) && publish_bytes >= LINE_BYTES,
             groups_root: schedule.fan_out.as_ref().map(|_| schedule.broadcast.root()),

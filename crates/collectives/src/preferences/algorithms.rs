@@ -1,7 +1,7 @@
 //! The algorithms that are asked for, of every operation.
 
 use super::by_length::{ByLength, ByLengthError};
-use crate::registry::{RoundLimits, Selection, assumed_half_bytes};
+use crate::registry::{RoundLimits, SegmentModel, Selection, assumed_half_bytes};
 use crate::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
@@ -115,5 +115,10 @@ impl Algorithms {
             0 | 1 => RoundLimits::new(n, half_bytes),
             _ => RoundLimits::shared(n, sharing, half_bytes),
         }
+    }
+
+    /// The model of pipeline segments of a team, see [`SegmentModel::of_team`].
+    pub fn segments(&self, sharing: usize, copies: bool) -> Option<SegmentModel> {
+        SegmentModel::of_team(sharing, copies, self.half_bytes_or_assumed(sharing))
     }
 }

@@ -6,7 +6,7 @@ use crate::context::ALIGN_MAX;
 use crate::layout::{has_lines, has_rings};
 use crate::plans::MESH_RANKS_MAX;
 use crate::plans::Plans;
-use crate::registry::{Entry, Request, SegmentModel, TeamTraits};
+use crate::registry::{Entry, Request, TeamTraits};
 use crate::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
@@ -88,11 +88,7 @@ impl<'a> TeamOutline<'a> {
             message_bytes: message_bytes_max(self.slots) / ALIGN_MAX * ALIGN_MAX,
             copies: self.processes,
             limits: asked.limits(ranks, self.sharing),
-            segments: SegmentModel::of_team(
-                self.sharing,
-                self.processes,
-                asked.half_bytes_or_assumed(self.sharing),
-            ),
+            segments: asked.segments(self.sharing, self.processes),
             lines,
             publishes: lines && self.long_posts && has_rings(ranks, self.sharing),
             groups_root: self
