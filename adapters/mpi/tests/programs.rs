@@ -129,8 +129,11 @@ impl Mpi {
         program: &Path,
         arguments: &[&str],
     ) -> Output {
+        // Open MPI's launchers make and remove one folder of a user's, and fail where another does so meanwhile.
+        let files = tempfile::tempdir().unwrap();
         let mut command = Command::new("env");
         let launcher = self.launcher(&mut command, ranks, variables);
+        launcher.env("TMPDIR", files.path());
         launcher.arg(program).args(arguments).output().unwrap()
     }
 

@@ -222,7 +222,9 @@ fn start(launch: &Launch, folder: &Path) -> io::Result<Child> {
             false => command.arg(argument),
         };
     }
+    // Open MPI's starters make and remove one folder of a user's, and fail where another does so meanwhile.
     command
+        .env("TMPDIR", folder)
         .envs(launch.environment.iter().map(|(k, v)| (k, v)))
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)

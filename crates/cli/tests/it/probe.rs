@@ -221,11 +221,14 @@ fn a_measurement_that_cannot_be_kept_is_shown() {
 
 /// Runs the probe as two ranks of a library; `None` where there is none, which is said.
 fn under_mpirun(library: &str, args: &[&str]) -> Option<(String, String)> {
+    // Open MPI's launchers make and remove one folder of a user's, and fail where another does so meanwhile.
+    let files = tempfile::tempdir().unwrap();
     let output = Command::new("timeout")
         .args(["300", &format!("mpirun.{library}"), "-n", "2"])
         .arg(env!("CARGO_BIN_EXE_corecast"))
         .arg("probe")
         .args(args)
+        .env("TMPDIR", files.path())
         .env("XDG_CACHE_HOME", "/nonexistent/corecast-tests")
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
