@@ -42,8 +42,7 @@ fn pin(rank: usize) {
 fn once(
     member: &mut Member,
     operation: &str,
-    mine: &mut [u64],
-    all: &mut [u64],
+    [mine, given, all]: [&mut [u64]; 3],
 ) -> Result<(), Failure> {
     let root = member.rank() == 0;
     match operation {
@@ -51,7 +50,9 @@ fn once(
         "reduce" => member.reduce(0, mine, Sum),
         "allreduce" => member.allreduce(mine, Sum),
         "gather" => member.gather(0, mine, root.then_some(all)),
-        "scatter" => member.scatter(0, root.then_some(&*all), mine),
+        "scatter" => member.scatter(0, root.then_some(&*given), mine),
+        "alltoall" => member.alltoall(given, all),
+        "scan" => member.scan(mine, Sum),
         "allgather" => member.allgather(mine, all),
         other => panic!("no operation {other:?} here"),
     }
@@ -62,25 +63,40 @@ fn time(member: &mut Member, operation: &str, bytes: usize, symmetric: bool) -> 
     pin(member.rank());
     let (mine, all) = (bytes / 8, bytes / 8 * member.size());
     if symmetric {
-        let [mut mine, mut all] = [mine, all].map(|len| member.alloc(len).unwrap());
-        return time_with(member, operation, &mut mine, &mut all);
+        let mut buffers = [mine, all, all].map(|len| member.alloc(len).unwrap());
+        return time_with(
+            member,
+            operation,
+            buffers.each_mut().map(|buffer| &mut **buffer),
+        );
     }
-    time_with(member, operation, &mut vec![0; mine], &mut vec![0; all])
+    let mut buffers = [mine, all, all].map(|len| vec![0; len]);
+    time_with(
+        member,
+        operation,
+        buffers.each_mut().map(|buffer| &mut **buffer),
+    )
 }
 
-fn time_with(member: &mut Member, operation: &str, mine: &mut [u64], all: &mut [u64]) -> u128 {
-    let bytes = size_of_val(mine);
-    mine.fill(1);
-    all.fill(1);
+/// The buffers are what a rank brings for itself, what it brings for each rank, and room for what all bring.
+fn time_with(member: &mut Member, operation: &str, mut buffers: [&mut [u64]; 3]) -> u128 {
+    let bytes = size_of_val(buffers[0]);
+    buffers.iter_mut().for_each(|buffer| buffer.fill(1));
     let times = if bytes < 1 << 22 { 60 } else { 8 };
     let mut taken: Vec<u128> = (0..times)
         .map(|_| {
-            mine.iter_mut()
+            let brought = buffers[..2].iter_mut().flat_map(|buffer| buffer.iter_mut());
+            brought
                 .step_by(8)
                 .for_each(|word| *word = word.wrapping_add(1));
             member.barrier().unwrap();
             let begin = Instant::now();
-            once(member, operation, mine, all).unwrap();
+            once(
+                member,
+                operation,
+                buffers.each_mut().map(|buffer| &mut **buffer),
+            )
+            .unwrap();
             member.barrier().unwrap();
             begin.elapsed().as_nanos()
         })
