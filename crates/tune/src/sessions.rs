@@ -84,9 +84,14 @@ impl Racer for Sessions<'_> {
                 bytes: 0,
             },
         };
-        // Sessions of other races end, since each has a process for each rank.
+        // Sessions of other races end, since each has a process for each rank: all at once, as each end is some waits.
         let still = |asked: &Launched| contenders.iter().any(|c| launched(&c.form) == *asked);
-        self.open.retain(|(asked, _)| still(asked));
+        let ended = self.open.extract_if(.., |(asked, _)| !still(asked));
+        std::thread::scope(|scope| {
+            for (_, session) in ended {
+                scope.spawn(move || drop(session));
+            }
+        });
         let placements = self.placements.clone();
         let replicate = Replicate {
             strict: self.synchrony == Synchrony::Strict && !self.oversubscribed(),

@@ -7,13 +7,20 @@ use corecast_model::Collective;
 use corecast_model::MachineFile;
 use corecast_sim::drive::{Call, Job};
 use corecast_sim::measured::MeasuredMachine;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
-/// A simulated machine whose messages take the measured times, with a core for each rank.
+/// A simulated machine whose messages take the measured times, with a core for each rank. It remembers what it has
+/// simulated, as a simulation takes up to a tenth of a second.
 #[derive(Debug)]
 pub struct Simulated {
     machine: MeasuredMachine,
     ranks: usize,
+    known: RefCell<Known>,
 }
+
+/// Times by plans, and by operation, algorithm and bytes. A team has few plans.
+type Known = Vec<(Plans, HashMap<(Collective, String, usize), Option<f64>>)>;
 
 /// Longest blocks in bytes that are simulated, as a simulation takes time for each line. Times of longer ones are
 /// extrapolated from this length and half of it: such data are cut into pipeline segments of equal time.
@@ -38,7 +45,11 @@ impl Simulated {
         let machine = team
             .measured
             .ok_or("no messages were measured on this machine: `corecast probe` measures them")?;
-        Ok(Self { machine, ranks })
+        Ok(Self {
+            machine,
+            ranks,
+            known: RefCell::default(),
+        })
     }
 
     fn simulate(
@@ -54,6 +65,24 @@ impl Simulated {
             let per_byte = (whole - half).max(0.0) / (LONG_BYTES / 2) as f64;
             return Some(whole + per_byte * (bytes - LONG_BYTES) as f64);
         }
+        let mut known = self.known.borrow_mut();
+        let at = known.iter().position(|(other, _)| other == plans);
+        let at = at.unwrap_or_else(|| {
+            known.push((plans.clone(), HashMap::new()));
+            known.len() - 1
+        });
+        let key = (operation, algorithm.to_owned(), bytes);
+        let simulated = || self.simulate_anew(operation, algorithm, plans, bytes);
+        *known[at].1.entry(key).or_insert_with(simulated)
+    }
+
+    fn simulate_anew(
+        &self,
+        operation: Collective,
+        algorithm: &str,
+        plans: &Plans,
+        bytes: usize,
+    ) -> Option<f64> {
         let blocks = operation.blocks(self.ranks);
         let call = Call::new(operation, algorithm, 0, bytes * blocks).ok()?;
         let job = Job::new(&call, plans).ok()?;
@@ -86,5 +115,48 @@ impl Predict for Simulated {
             return None;
         }
         self.simulate(operation, algorithm, plans, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_model::{Matrix, Messages};
+    use corecast_plan::patterns::sequential;
+
+    #[test]
+    fn what_was_simulated_is_known() {
+        let all = |ns| Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { ns });
+        let messages = Messages {
+            long_bytes: 4096,
+            one: all(70.0),
+            long: all(240.0),
+            alone: all(24.0),
+            taken: all(100.0),
+            crossed: all(80.0),
+            calls: [("broadcast".to_owned(), 10.0)].into(),
+            combine: 60.0,
+            copy: 50.0,
+        };
+        let file = corecast_model::synthetic("core:2").unwrap();
+        let file = file.with_messages(messages).unwrap();
+        let model = || Simulated::new(&file, &[0, 1]).unwrap();
+        let plans = [0, 1].map(|root| Plans::of_tree(&sequential(2, root)));
+        let of = |model: &Simulated, plans, bytes| {
+            let time = model.predict(Collective::Broadcast, "messages", plans, bytes);
+            time.expect("a prediction")
+        };
+
+        let remembers = model();
+        let count = || -> usize { remembers.known.borrow().iter().map(|one| one.1.len()).sum() };
+        for (bytes, simulated) in [(8, 1), (8, 1), (1 << 20, 3), (4 << 20, 3)] {
+            let found = of(&remembers, &plans[0], bytes);
+            assert_eq!(found, of(&model(), &plans[0], bytes), "{bytes}");
+            assert_eq!(count(), simulated, "{bytes}");
+        }
+        // The other plan has another root, from which a call of rank 0 goes another way.
+        let (one, other) = (8, of(&model(), &plans[1], 8));
+        assert_eq!(of(&remembers, &plans[1], one), other);
+        assert_eq!(count(), 4);
     }
 }

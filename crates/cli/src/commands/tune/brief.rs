@@ -8,17 +8,20 @@ use corecast_model::Collective;
 use corecast_tune::tuner::{SIZES, TuneRequest};
 
 use super::args::TuneArgs;
-use super::course::course;
+use super::course::{Models, course};
 use super::report;
 use super::tuning::{Tuning, tuned};
 use crate::interrupt;
 use crate::source::Source;
 
-/// The parts of the time for threads and for processes. Processes have fewer races, as theirs take over the plans.
+/// The parts of the time for threads and for processes. Processes have fewer races, as theirs take over the plans and what was
+/// simulated for threads.
 const PARTS: [(bool, f64); 2] = [(false, 0.6), (true, 0.4)];
 
-/// The part of the time, where there is enough, for teams whose ranks share hardware threads.
-const SHARING: f64 = 0.35;
+/// The part of the time, where there is enough, for teams whose ranks share hardware threads, and its parts: each algorithm has
+/// processes of its own, which start and end in turn.
+const SHARING: f64 = 0.45;
+const PARTS_OF_SHARING: [(bool, f64); 2] = [(false, 0.35), (true, 0.65)];
 
 /// The operations that race where ranks share hardware threads, at fewer sizes as well: races take longer there. Allgathers
 /// and gathers of processes tell the transfer path.
@@ -61,14 +64,18 @@ pub(crate) fn brief(source: &Source, time: Duration) -> Result<BriefTunings> {
         tunings: Vec::new(),
         notes: Vec::new(),
     };
+    let mut models = Models::default();
     let sharing_ranks = SHARE * source.file.threads().len();
     let (alone, sharing) = match time >= ENOUGH && sharing_ranks <= SHARING_MAX {
-        true => (1.0 - SHARING, Some((Some(sharing_ranks), SHARING))),
+        true => (
+            1.0 - SHARING,
+            Some((Some(sharing_ranks), SHARING, PARTS_OF_SHARING)),
+        ),
         false => (1.0, None),
     };
-    let teams = std::iter::once((None, alone)).chain(sharing);
-    let teams = teams.flat_map(|(ranks, part)| {
-        PARTS.map(|(processes, of_part)| (processes, ranks, time.mul_f64(part * of_part)))
+    let teams = std::iter::once((None, alone, PARTS)).chain(sharing);
+    let teams = teams.flat_map(|(ranks, part, parts)| {
+        parts.map(|(processes, of_part)| (processes, ranks, time.mul_f64(part * of_part)))
     });
     for (processes, ranks, budget) in teams {
         let kind = if processes { "processes" } else { "threads" };
@@ -104,7 +111,8 @@ pub(crate) fn brief(source: &Source, time: Duration) -> Result<BriefTunings> {
             budget: request.budget.as_secs_f64(),
             ..TuneArgs::default()
         };
-        let mut tuning = tuned(course(source, &args, ranks)?, source, &request, &args)?;
+        let course = course(source, &mut models, &args, ranks)?;
+        let mut tuning = tuned(course, source, &request, &args)?;
         if tuning.outcome.interrupted {
             all.notes
                 .push(format!("{what} were not tuned: interrupted"));

@@ -5,8 +5,9 @@ use corecast::process::CMA;
 use corecast::{Builder, Planned};
 use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
 use corecast_tune::planned;
-use corecast_tune::predict::{Predict, Unknown};
+use corecast_tune::predict::{Predict, Simulated, Unknown};
 use corecast_tune::search_space::SearchSpace;
+use std::rc::Rc;
 
 use super::args::TuneArgs;
 use crate::models::simulated;
@@ -23,17 +24,43 @@ pub(super) struct Course {
     pub(super) pinned: bool,
     pub(super) usable: usize,
     pub(super) search_space: SearchSpace,
-    pub(super) model: Box<dyn Predict>,
+    pub(super) model: Rc<dyn Predict>,
     /// Why there is no model.
     pub(super) note: Option<String>,
 }
 
-/// The team of the given number of ranks, or of one for each thread.
+/// The simulated machines of one source, by the places of the ranks: courses in the same places share what was simulated.
+#[derive(Default)]
+pub(super) struct Models(Vec<(Place, Rc<Simulated>)>);
+
+/// The threads of the ranks, and whether they are pinned, and shared.
+type Place = (Vec<u32>, bool, bool);
+
+impl Models {
+    /// The model of a team in this place, or why there is none.
+    fn of(&mut self, source: &Source, place: Place) -> Result<Rc<Simulated>, String> {
+        if let Some((_, model)) = self.0.iter().find(|(known, _)| *known == place) {
+            return Ok(Rc::clone(model));
+        }
+        let (threads, pinned, shared) = &place;
+        let model = simulated(&source.file, source.costs, (threads, *pinned, *shared))?;
+        let model = Rc::new(model);
+        self.0.push((place, Rc::clone(&model)));
+        Ok(model)
+    }
+}
+
+/// The team of the given number of ranks, or of one for each thread. `models` are those of the source.
 ///
 /// # Errors
 ///
 /// The team cannot be made here, or has nothing to tune.
-pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Course> {
+pub(super) fn course(
+    source: &Source,
+    models: &mut Models,
+    args: &TuneArgs,
+    ranks: Option<usize>,
+) -> Result<Course> {
     let partial = !args.op.is_empty() && args.op != ["all"];
     // A whole tuning ignores the results of earlier races; a partial one keeps them for the other operations, and a check is
     // about them.
@@ -84,12 +111,12 @@ pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> 
         false => free(n),
     };
     let known = source.costs == CostBasis::Measured;
-    let place = (&planned.rank_pus[..], pinned, sharing > 1);
-    let (model, note): (Box<dyn Predict>, _) = match simulated(&source.file, source.costs, place) {
-        Ok(model) => (Box::new(model), None),
+    let place = (planned.rank_pus.clone(), pinned, sharing > 1);
+    let (model, note): (Rc<dyn Predict>, _) = match models.of(source, place) {
+        Ok(model) => (model, None),
         Err(why) => {
             let note = format!("no predictions, so all algorithms race: {why}");
-            (Box::new(Unknown), Some(note))
+            (Rc::new(Unknown), Some(note))
         }
     };
     let mut search_space = planned::search_space(&planned, sharing, known);

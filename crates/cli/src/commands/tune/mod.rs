@@ -21,7 +21,7 @@ pub(crate) use report::Team as TunedTeam;
 use crate::options::Global;
 use crate::{failure, interrupt, source};
 use args::request;
-use course::{Course, course};
+use course::{Course, Models, course};
 use tuning::tuned;
 
 /// Runs the command.
@@ -35,7 +35,10 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
         [] => vec![None],
         ranks => ranks.iter().copied().map(Some).collect(),
     };
-    let courses = teams.iter().map(|&ranks| course(&source, args, ranks));
+    let mut models = Models::default();
+    let courses = teams
+        .iter()
+        .map(|&ranks| course(&source, &mut models, args, ranks));
     let courses: Vec<Course> = courses.collect::<Result<_>>()?;
     if args.dry_run {
         dry::show(global, &courses, &request)?;
