@@ -208,6 +208,15 @@ fn scaled(mantissa: u64, places: u32, shift: u32) -> u128 {
     floor + u128::from(rest > half || rest == half && floor & 1 == 1)
 }
 
+/// Whether a text is an infinity to `strtold`.
+pub(crate) fn is_infinity(text: &[u8]) -> bool {
+    let word = match text {
+        [b'+' | b'-', word @ ..] => word,
+        word => word,
+    };
+    word.eq_ignore_ascii_case(b"inf") || word.eq_ignore_ascii_case(b"infinity")
+}
+
 /// An exponent: a sign and digits. One with many digits is out of range anyway.
 fn read_exponent(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {

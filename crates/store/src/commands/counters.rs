@@ -3,9 +3,11 @@
 use super::databases::{Context, Databases};
 use super::texts;
 use crate::arguments::Args;
-use crate::extended::Extended;
+use crate::extended::{Extended, is_infinity};
 use crate::number::{DIGITS_MAX, integer, show_integer};
 use crate::resp::Reply;
+
+const NO_SUM: &str = "ERR increment would produce NaN or Infinity";
 
 pub(super) fn incr(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
     add(all, c, args.get(1), 1, reply);
@@ -49,11 +51,16 @@ pub(super) fn incrbyfloat(all: &mut Databases, c: &Context, args: Args<'_>, repl
     let database = all.at_mut(c);
     let found = database.find(key, c.now);
     let before = found.map_or(b"0".as_slice(), |place| database.value(place));
-    let (Some(before), Some(by)) = (Extended::read(before), Extended::read(args.get(2))) else {
-        return reply.error(texts::NO_FLOAT);
+    let numbers = [before, args.get(2)];
+    let [Some(before), Some(by)] = numbers.map(Extended::read) else {
+        let are_numbers = |it: &&[u8]| Extended::read(it).is_some() || is_infinity(it);
+        return reply.error(match numbers.iter().all(are_numbers) {
+            true => NO_SUM,
+            false => texts::NO_FLOAT,
+        });
     };
     let Some(sum) = before.add(by) else {
-        return reply.error("ERR increment would produce NaN or Infinity");
+        return reply.error(NO_SUM);
     };
     let text = sum.show();
     database.set(key, found, text.as_bytes());

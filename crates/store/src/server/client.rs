@@ -1,7 +1,7 @@
 //! `CLIENT`: about this connection and others.
 
+use super::client_list::{ClientEntry, line, own_line};
 use super::session::{Replies, Session};
-use super::shared::ClientEntry;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
 use crate::commands::{subcommands, texts};
@@ -36,13 +36,10 @@ pub(super) fn run(
         "info" => {
             let clients = around.shared.clients();
             let entry = clients.get(&session.id);
-            reply.verbatim(&entry.map_or_else(String::new, |it| line(session.id, it)));
+            let shown = entry.map_or_else(String::new, |it| own_line(session, it, args));
+            reply.verbatim(&shown);
         }
-        "list" => {
-            let clients = around.shared.clients();
-            let all: String = clients.iter().map(|(id, it)| line(*id, it)).collect();
-            reply.verbatim(&all);
-        }
+        "list" => list(session, args, around, reply),
         "kill" => kill(session, args, around, reply),
         "no-evict" | "no-touch" if args.is(2, "ON") || args.is(2, "OFF") => reply.ok(),
         "no-evict" | "no-touch" => reply.error(texts::SYNTAX),
@@ -88,21 +85,55 @@ pub(super) fn help(command: &str, reply: &mut Reply<'_>) {
     }
 }
 
-/// A client as `CLIENT LIST` shows it.
-fn line(id: u64, entry: &ClientEntry) -> String {
-    format!(
-        "id={id} addr={} name={} age={} replica={}\n",
-        entry.peer,
-        String::from_utf8_lossy(&entry.name),
-        entry.since.elapsed().as_secs(),
-        entry.event_loop,
-    )
+/// Whether clients of a type are there, of which all here are the first; or what the type is taken for.
+fn is_normal(kind: &[u8]) -> Result<bool, Vec<u8>> {
+    let is = |name: &str| kind.eq_ignore_ascii_case(name.as_bytes());
+    match () {
+        () if is("normal") => Ok(true),
+        () if ["master", "slave", "replica", "pubsub"].into_iter().any(is) => Ok(false),
+        () => Err([b"ERR Unknown client type '", kind, b"'"].concat()),
+    }
 }
 
-/// `CLIENT KILL`: by address, or by `ID`, `ADDR` and `SKIPME`.
+/// `CLIENT LIST`: all, or those of a `TYPE`, or by `ID`.
+fn list(session: &Session, args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
+    let mut ids = None;
+    let mut any = true;
+    match args.len() {
+        2 => {}
+        4 if args.is(2, "TYPE") => match is_normal(args.get(3)) {
+            Ok(normal) => any = normal,
+            Err(text) => return reply.error(text),
+        },
+        4.. if args.is(2, "ID") => match args.from(3).map(integer).collect::<Option<Vec<i64>>>() {
+            Some(numbers) => ids = Some(numbers),
+            None => return reply.error("ERR Invalid client ID"),
+        },
+        _ => return reply.error(texts::SYNTAX),
+    }
+    let clients = around.shared.clients();
+    let show = |(id, entry): (&u64, &ClientEntry)| match *id == session.id {
+        true => own_line(session, entry, args),
+        false => line(*id, entry),
+    };
+    let shown: String = match &ids {
+        None => clients.iter().filter(|_| any).map(show).collect(),
+        // In the order in which they were asked for.
+        Some(ids) => {
+            let found = ids
+                .iter()
+                .filter_map(|it| clients.get_key_value(&u64::try_from(*it).ok()?));
+            found.map(show).collect()
+        }
+    };
+    reply.verbatim(&shown);
+}
+
+/// `CLIENT KILL`: by address, or by `ID`, `ADDR`, `LADDR`, `TYPE`, `USER` and `SKIPME`.
 fn kill(session: &mut Session, args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
     let old_form = args.len() == 3;
-    let (mut id, mut address, mut skip_own) = (None, None, !old_form);
+    let (mut id, mut address, mut local, mut skip_own) = (None, None, None, !old_form);
+    let mut any = true;
     if old_form {
         address = Some(args.get(2));
     } else if !args.len().is_multiple_of(2) {
@@ -116,6 +147,16 @@ fn kill(session: &mut Session, args: Args<'_>, around: &Surroundings<'_>, reply:
                 _ => return reply.error("ERR client-id should be greater than 0"),
             },
             () if args.is(at, "ADDR") => address = Some(value),
+            () if args.is(at, "LADDR") => local = Some(value),
+            () if args.is(at, "TYPE") => match is_normal(value) {
+                Ok(normal) => any &= normal,
+                Err(text) => return reply.error(text),
+            },
+            // All are the one user that there is.
+            () if args.is(at, "USER") && value == b"default" => {}
+            () if args.is(at, "USER") => {
+                return reply.error([b"ERR No such user '", value, b"'"].concat());
+            }
             () if args.is(at, "SKIPME") && args.is(at + 1, "YES") => skip_own = true,
             () if args.is(at, "SKIPME") && args.is(at + 1, "NO") => skip_own = false,
             () => return reply.error(texts::SYNTAX),
@@ -123,8 +164,13 @@ fn kill(session: &mut Session, args: Args<'_>, around: &Surroundings<'_>, reply:
     }
     let mut loops = Vec::new();
     for (number, entry) in &mut *around.shared.clients() {
-        let chosen = id.is_none_or(|it| it == *number)
-            && address.is_none_or(|it| it == entry.peer.to_string().as_bytes());
+        let chosen = any
+            && id.is_none_or(|it| it == *number)
+            && address.is_none_or(|it| it == entry.peer.to_string().as_bytes())
+            && local.is_none_or(|it| {
+                let own = entry.local.map(|it| it.to_string());
+                own.is_some_and(|own| own.as_bytes() == it)
+            });
         let own = *number == session.id;
         if chosen && !entry.killed && !(own && skip_own) {
             entry.killed = true;

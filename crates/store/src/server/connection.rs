@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use mio::net::TcpStream;
 
 use super::batch::Asker;
+use super::client_list::{Activity, Buffers, Chosen, SharedActivity};
 use super::pipeline::{Client, Pipeline, REPLIES_BYTES_SOFT, Taken};
 use super::session::Session;
 use super::shared::Shared;
@@ -63,11 +64,18 @@ pub(super) struct Connection {
     /// Since when the client has taken nothing of its replies.
     stalled: Option<Instant>,
     /// When it last asked for something.
-    pub(super) active: Instant,
+    active: Instant,
+    activity: SharedActivity,
 }
 
 impl Connection {
-    pub(super) fn new(key: usize, stream: TcpStream, session: Session, now: Instant) -> Self {
+    pub(super) fn new(
+        key: usize,
+        stream: TcpStream,
+        session: Session,
+        activity: SharedActivity,
+        now: Instant,
+    ) -> Self {
         Self {
             asker: Asker {
                 key,
@@ -87,6 +95,7 @@ impl Connection {
             began: None,
             stalled: None,
             active: now,
+            activity,
         }
     }
 
@@ -98,6 +107,21 @@ impl Connection {
     pub(super) fn bytes(&self) -> usize {
         let transaction = self.session.transaction.as_ref();
         self.input.capacity() + self.out.capacity() + transaction.map_or(0, |it| it.bytes())
+    }
+
+    /// Notes what the client has done, for those who list clients.
+    pub(super) fn note(&self) {
+        let held = self.input.len();
+        self.activity.note(Activity {
+            active: self.active,
+            chosen: Chosen::of(&self.session),
+            buffers: Buffers {
+                input: (held, self.input.capacity() - held),
+                words: 0,
+                output: (self.out.len() - self.sent, self.out.capacity()),
+                all: self.bytes(),
+            },
+        });
     }
 
     /// Notes that there is more to read.

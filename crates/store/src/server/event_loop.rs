@@ -13,7 +13,7 @@ use slab::Slab;
 use super::connection::{Connection, SCRATCH_BYTES, State};
 use super::pipeline::Pipeline;
 use super::session::Session;
-use super::shared::{self, Shared};
+use super::shared::{self, Accepted, Shared};
 use crate::durability::{Commit, Durability};
 use crate::keyspace::{Read, Response};
 use crate::store::StoreHandle;
@@ -162,6 +162,7 @@ impl EventLoop {
         let before = connection.bytes();
         let state = connection.advance(&mut self.pipeline, &self.shared, scratch, now);
         let after = connection.bytes();
+        connection.note();
         self.bytes = self.bytes + after - before;
         match state {
             State::Waits => {}
@@ -271,7 +272,12 @@ impl EventLoop {
         let Some(accepted) = self.shared.take_news(self.number) else {
             return;
         };
-        for (id, stream) in accepted {
+        for Accepted {
+            id,
+            stream,
+            activity,
+        } in accepted
+        {
             let mut stream = mio::net::TcpStream::from_std(stream);
             let entry = self.connections.vacant_entry();
             let interest = Interest::READABLE | Interest::WRITABLE;
@@ -286,7 +292,7 @@ impl EventLoop {
             let session = Session::new(id, self.shared.options.password.is_none());
             self.ready.push(entry.key());
             let key = entry.key();
-            entry.insert(Connection::new(key, stream, session, now));
+            entry.insert(Connection::new(key, stream, session, activity, now));
         }
         let clients = self.shared.clients();
         let killed = |id| clients.get(&id).is_some_and(|entry| entry.killed);

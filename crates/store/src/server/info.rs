@@ -11,13 +11,14 @@ use crate::arguments::Args;
 use crate::keyspace::{Facts, Read, Response};
 use crate::resp::Reply;
 
-const SECTIONS: [&str; 7] = [
+const SECTIONS: [&str; 8] = [
     "Server",
     "Clients",
     "Memory",
     "Persistence",
     "Stats",
     "Replication",
+    "CPU",
     "Keyspace",
 ];
 
@@ -100,6 +101,8 @@ fn section(
             let mut lines = vec![
                 ("role", "master".to_owned()),
                 ("connected_slaves", "0".to_owned()),
+                // The order has one entry for many commands.
+                ("master_repl_offset", around.store.seen().to_string()),
             ];
             if let Some(it) = process {
                 let numbers = [
@@ -115,6 +118,7 @@ fn section(
             }
             lines
         }
+        "CPU" => cpu_seconds(),
         _ => return keyspace(facts),
     };
     lines.iter().fold(String::new(), |mut text, (name, value)| {
@@ -161,6 +165,24 @@ fn keyspace(facts: &Facts) -> String {
         }
     }
     text
+}
+
+/// The times that the kernel and this process, and the processes that it has waited for, took; none where the kernel does not say.
+fn cpu_seconds() -> Vec<(&'static str, String)> {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The second word is a name in brackets, and may hold anything; the fourteenth and those after it are the times.
+    let words = text.rsplit_once(')').map_or("", |(_, words)| words);
+    let ticks = words.split_ascii_whitespace().skip(11);
+    let ticks = ticks.map_while(|it| it.parse::<u64>().ok());
+    let names = [
+        "used_cpu_user",
+        "used_cpu_sys",
+        "used_cpu_user_children",
+        "used_cpu_sys_children",
+    ];
+    let rate = rustix::param::clock_ticks_per_second() as f64;
+    let seconds = ticks.map(|it| format!("{:.6}", it as f64 / rate));
+    names.into_iter().zip(seconds).collect()
 }
 
 /// The memory that the kernel has given to this process, or 0 where it does not say.

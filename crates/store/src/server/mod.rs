@@ -16,6 +16,7 @@
 
 mod batch;
 mod client;
+mod client_list;
 mod config;
 mod connection;
 mod documents;

@@ -6,12 +6,13 @@
 use corecast_wire::sync::Ordering;
 
 use super::batch::{Answer, Asker, Batch};
+use super::client_list::LastCommand;
 use super::session::{Replies, Session};
 use super::session_commands;
 use super::shared::{self, Shared};
 use super::surroundings::Surroundings;
 use crate::arguments::{Args, Span};
-use crate::commands::{self, Command, Kind, texts};
+use crate::commands::{self, Command, Kind, subcommands, texts};
 use crate::durability::fault::seeded;
 use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run};
 use crate::resp::{self, Parsed, Parser, Reply};
@@ -192,6 +193,10 @@ impl Pipeline {
             return;
         }
         self.writes = writes;
+        client.session.last = LastCommand {
+            name: command.name,
+            subcommand: "",
+        };
         let base = at - self.starts.first().copied().unwrap_or(at);
         let first = self.spans.len();
         let words = client.parser.words().iter();
@@ -276,6 +281,10 @@ impl Pipeline {
             client.session.ends = true;
             return;
         }
+        client.session.last = command.map_or_else(LastCommand::default, |it| LastCommand {
+            name: it.name,
+            subcommand: subcommands::find(it.name, args).unwrap_or_default(),
+        });
         let before = client.out.len();
         let skips = client.session.replies == Replies::SkipNext;
         if skips {

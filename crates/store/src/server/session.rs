@@ -1,5 +1,6 @@
 //! What a client has chosen.
 
+use super::client_list::LastCommand;
 use super::transaction_queue::{Transaction, Watches};
 
 /// The version of Redis whose commands, replies and errors these are.
@@ -29,6 +30,8 @@ pub(super) struct Session {
     pub(super) replies: Replies,
     pub(super) transaction: Option<Box<Transaction>>,
     pub(super) watches: Watches,
+    /// The command that it has called last.
+    pub(super) last: LastCommand,
     /// It is to be cut off once what it was answered is written.
     pub(super) ends: bool,
 }
@@ -44,6 +47,7 @@ impl Session {
             replies: Replies::default(),
             transaction: None,
             watches: Watches::default(),
+            last: LastCommand::default(),
             ends: false,
         }
     }

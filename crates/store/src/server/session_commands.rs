@@ -65,7 +65,10 @@ pub(super) fn run(
         }
         "reset" => {
             let open = around.shared.options.password.is_none();
-            *session = Session::new(session.id, open);
+            *session = Session {
+                last: session.last,
+                ..Session::new(session.id, open)
+            };
             client::rename(session, around, b"");
             reply.simple("RESET");
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -9,6 +10,7 @@ use corecast_wire::sync::{AtomicU32, AtomicU64, Ordering};
 use mio::Waker;
 
 use super::ServerOptions;
+use super::client_list::{ClientEntry, SharedActivity};
 use crate::durability::Durability;
 
 /// What all event loops share. Words that are counted are told by `INFO` and order nothing.
@@ -37,21 +39,20 @@ pub(super) struct Shared {
 #[derive(Debug)]
 struct Entrance {
     waker: Waker,
-    /// Connections that are on their way to it, with their numbers.
-    accepted: Vec<(u64, TcpStream)>,
+    /// Connections that are on their way to it.
+    accepted: Vec<Accepted>,
     /// Whether there are such, or clients were killed.
     has_news: bool,
     served: usize,
 }
 
-/// A client, for `CLIENT LIST`.
-#[derive(Clone, Debug)]
-pub(super) struct ClientEntry {
-    pub(super) peer: SocketAddr,
-    pub(super) since: Instant,
-    pub(super) name: Vec<u8>,
-    pub(super) event_loop: usize,
-    pub(super) killed: bool,
+/// A connection that is new.
+#[derive(Debug)]
+pub(super) struct Accepted {
+    /// Its number.
+    pub(super) id: u64,
+    pub(super) stream: TcpStream,
+    pub(super) activity: SharedActivity,
 }
 
 impl Shared {
@@ -124,25 +125,34 @@ impl Shared {
         let mut loops = self.loops();
         let fewest = (0..loops.len()).min_by_key(|at| loops[*at].served);
         let event_loop = fewest.expect("a server has event loops");
+        let since = Instant::now();
+        let activity = SharedActivity::new(since);
         self.clients().insert(
             id,
             ClientEntry {
                 peer,
-                since: Instant::now(),
+                local: stream.local_addr().ok(),
+                descriptor: stream.as_raw_fd(),
+                since,
                 name: Vec::new(),
                 event_loop,
                 killed: false,
+                activity: activity.clone(),
             },
         );
         let entrance = &mut loops[event_loop];
         entrance.served += 1;
-        entrance.accepted.push((id, stream));
+        entrance.accepted.push(Accepted {
+            id,
+            stream,
+            activity,
+        });
         entrance.has_news = true;
         let _ = entrance.waker.wake();
     }
 
     /// The connections that are new to an event loop; `None` if there are none, and no client was killed either.
-    pub(super) fn take_news(&self, event_loop: usize) -> Option<Vec<(u64, TcpStream)>> {
+    pub(super) fn take_news(&self, event_loop: usize) -> Option<Vec<Accepted>> {
         let entrance = &mut self.loops()[event_loop];
         let has_news = std::mem::take(&mut entrance.has_news);
         has_news.then(|| std::mem::take(&mut entrance.accepted))

@@ -34,7 +34,7 @@ fn key(random: &mut Rng) -> Vec<u8> {
 }
 
 fn value(random: &mut Rng) -> Vec<u8> {
-    let text = match random.u8(..14) {
+    let text = match random.u8(..15) {
         0 => "0".to_owned(),
         1 => random.i64(..).to_string(),
         2 => i64::MAX.to_string(),
@@ -47,6 +47,7 @@ fn value(random: &mut Rng) -> Vec<u8> {
         9 => String::new(),
         10 => return (0..random.usize(..300)).map(|_| random.u8(..)).collect(),
         11 => "x".repeat(random.usize(..20_000)),
+        12 => ["inf", "+Infinity", "-INF", "infinit", "nan"][random.usize(..5)].to_owned(),
         _ => random.i16(..).to_string(),
     };
     text.into_bytes()

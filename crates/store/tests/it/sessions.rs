@@ -3,7 +3,7 @@
 use corecast_store::ServerOptions;
 
 use crate::client::{Client, request};
-use crate::servers::{Ours, options};
+use crate::servers::{Ours, Redis, options};
 
 #[test]
 fn a_password_is_asked_for() {
@@ -136,6 +136,80 @@ fn clients_are_listed_and_killed() {
     assert_eq!(one.say(&format!("CLIENT KILL ID {id}")), ":1\r\n");
     assert_eq!(two.try_reply(), None);
     assert_eq!(one.say("CLIENT KILL 1.2.3.4:5"), "-ERR No such client\r\n");
+}
+
+/// The names of all fields of a client, and the values of those that do not depend on the server.
+fn fields(line: &str) -> Vec<(String, String)> {
+    let same = [
+        "name", "flags", "db", "sub", "psub", "ssub", "multi", "qbuf", "obl", "oll", "omem",
+        "events", "cmd", "user", "redir", "resp",
+    ];
+    let line = line.lines().find(|it| it.starts_with("id=")).unwrap();
+    let field = |word: &str| {
+        let (name, value) = word.split_once('=').unwrap();
+        let value = if same.contains(&name) { value } else { "" };
+        (name.to_owned(), value.to_owned())
+    };
+    line.split(' ').map(field).collect()
+}
+
+#[test]
+fn clients_are_shown_in_the_words_of_redis() {
+    let Some(redis) = Redis::start() else { return };
+    let ours = Ours::start();
+    let [ours, redis] = [ours.address, redis.address].map(|address| {
+        let mut other = Client::new(address);
+        let id = other.say("CLIENT ID");
+        let id = id.trim_start_matches(':').trim().to_owned();
+        let mut client = Client::new(address);
+        let mut list = || client.say(&format!("CLIENT LIST ID {id}"));
+        let mut lines = vec![];
+        for words in [
+            "SELECT 3",
+            "HELLO 3 SETNAME other",
+            "GET a",
+            "CLIENT GETNAME",
+            "MULTI",
+            "SET a 1",
+            "ODD",
+            "DISCARD",
+            "RESET",
+        ] {
+            other.say(words);
+            lines.push(list());
+        }
+        lines.push(client.say("CLIENT INFO"));
+        lines.push(client.say("client list type NORMAL"));
+        let said = [
+            "CLIENT LIST TYPE replica",
+            "CLIENT LIST TYPE odd",
+            "CLIENT LIST TYPE",
+            "CLIENT LIST ODD 1",
+            "CLIENT LIST ID",
+            "CLIENT LIST ID 0",
+            "CLIENT LIST ID x",
+            "CLIENT LIST ID 1000000",
+            "CLIENT KILL ID str",
+            "CLIENT KILL TYPE odd",
+            "CLIENT KILL TYPE pubsub",
+            "CLIENT KILL USER nobody",
+            "CLIENT KILL LADDR 1.2.3.4:5",
+            "CLIENT KILL SKIPME maybe",
+            &format!("CLIENT KILL USER default ID {id} TYPE normal LADDR {address}"),
+        ]
+        .map(|words| client.say(words));
+        assert_eq!(other.try_reply(), None);
+        let lines: Vec<_> = lines.iter().map(|it| fields(it)).collect();
+        (lines, said)
+    });
+    assert_eq!(ours.1, redis.1, "in the order of the list above");
+    for (ours, redis) in ours.0.iter().zip(&redis.0) {
+        let [.., replica] = &ours[..] else { panic!() };
+        assert_eq!(
+            (&replica.0[..], &ours[..redis.len()]),
+            ("replica", &redis[..])
+        );
+    }
 }
 
 #[test]
