@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::session::Session;
+use super::session::{LastCommand, Session};
 use crate::arguments::Args;
 
 /// A client.
@@ -62,13 +62,6 @@ pub(super) struct Chosen {
     queued: Option<(usize, usize)>,
     last: LastCommand,
     ends: bool,
-}
-
-/// A command that a client has called, and its subcommand.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LastCommand {
-    pub(super) name: &'static str,
-    pub(super) subcommand: &'static str,
 }
 
 /// Bytes that are held for a client.

@@ -6,8 +6,7 @@
 use corecast_wire::sync::Ordering;
 
 use super::batch::{Answer, Asker, Batch};
-use super::client_list::LastCommand;
-use super::session::{Replies, Session};
+use super::session::{LastCommand, Replies, Session};
 use super::session_commands;
 use super::shared::{self, Shared};
 use super::surroundings::Surroundings;

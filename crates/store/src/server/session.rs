@@ -1,6 +1,5 @@
 //! What a client has chosen.
 
-use super::client_list::LastCommand;
 use super::transaction_queue::{Transaction, Watches};
 
 /// The version of Redis whose commands, replies and errors these are.
@@ -16,6 +15,13 @@ pub(super) enum Replies {
     SkipNext,
     /// Not to this one.
     Skip,
+}
+
+/// A command that a client has called, and its subcommand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LastCommand {
+    pub(super) name: &'static str,
+    pub(super) subcommand: &'static str,
 }
 
 /// What a client has chosen.
