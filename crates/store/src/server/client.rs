@@ -1,5 +1,7 @@
 //! `CLIENT`: about this connection and others.
 
+use std::collections::HashSet;
+
 use super::client_list::{ClientEntry, line, own_line};
 use super::session::{Replies, Session};
 use super::surroundings::Surroundings;
@@ -118,12 +120,15 @@ fn list(session: &Session, args: Args<'_>, around: &Surroundings<'_>, reply: &mu
     };
     let shown: String = match &ids {
         None => clients.iter().filter(|_| any).map(show).collect(),
-        // In the order in which they were asked for.
+        // In the order in which they were asked for, and each once: a request may have millions of words.
         Some(ids) => {
-            let found = ids
-                .iter()
-                .filter_map(|it| clients.get_key_value(&u64::try_from(*it).ok()?));
-            found.map(show).collect()
+            let mut shown = HashSet::new();
+            let known = ids.iter().filter_map(|it| u64::try_from(*it).ok());
+            let found = known.filter_map(|it| clients.get_key_value(&it));
+            found
+                .filter(|(id, _)| shown.insert(**id))
+                .map(show)
+                .collect()
         }
     };
     reply.verbatim(&shown);

@@ -133,6 +133,9 @@ fn clients_are_listed_and_killed() {
         list.contains(&format!("id={id} ")) && list.contains("name=second"),
         "{list}"
     );
+    // Redis shows a client as often as it is asked for.
+    let once = one.say(&format!("CLIENT LIST ID {id} 1000000 {id}"));
+    assert_eq!(once.matches("cmd=client|id ").count(), 1, "{once}");
     assert_eq!(one.say(&format!("CLIENT KILL ID {id}")), ":1\r\n");
     assert_eq!(two.try_reply(), None);
     assert_eq!(one.say("CLIENT KILL 1.2.3.4:5"), "-ERR No such client\r\n");
