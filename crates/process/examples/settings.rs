@@ -17,6 +17,7 @@ use corecast_process::Address;
 use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Member, Options, Team};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::ops::DerefMut;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -63,24 +64,19 @@ fn time(member: &mut Member, operation: &str, bytes: usize, symmetric: bool) -> 
     pin(member.rank());
     let (mine, all) = (bytes / 8, bytes / 8 * member.size());
     if symmetric {
-        let mut buffers = [mine, all, all].map(|len| member.alloc(len).unwrap());
-        return time_with(
-            member,
-            operation,
-            buffers.each_mut().map(|buffer| &mut **buffer),
-        );
+        let buffers = [mine, all, all].map(|len| member.alloc(len).unwrap());
+        return time_with(member, operation, buffers);
     }
-    let mut buffers = [mine, all, all].map(|len| vec![0; len]);
-    time_with(
-        member,
-        operation,
-        buffers.each_mut().map(|buffer| &mut **buffer),
-    )
+    time_with(member, operation, [mine, all, all].map(|len| vec![0; len]))
 }
 
 /// The buffers are what a rank brings for itself, what it brings for each rank, and room for what all bring.
-fn time_with(member: &mut Member, operation: &str, mut buffers: [&mut [u64]; 3]) -> u128 {
-    let bytes = size_of_val(buffers[0]);
+fn time_with(
+    member: &mut Member,
+    operation: &str,
+    mut buffers: [impl DerefMut<Target = [u64]>; 3],
+) -> u128 {
+    let bytes = size_of_val(&*buffers[0]);
     buffers.iter_mut().for_each(|buffer| buffer.fill(1));
     let times = if bytes < 1 << 22 { 60 } else { 8 };
     let mut taken: Vec<u128> = (0..times)
@@ -91,12 +87,8 @@ fn time_with(member: &mut Member, operation: &str, mut buffers: [&mut [u64]; 3])
                 .for_each(|word| *word = word.wrapping_add(1));
             member.barrier().unwrap();
             let begin = Instant::now();
-            once(
-                member,
-                operation,
-                buffers.each_mut().map(|buffer| &mut **buffer),
-            )
-            .unwrap();
+            let buffers = buffers.each_mut().map(|buffer| &mut **buffer);
+            once(member, operation, buffers).unwrap();
             member.barrier().unwrap();
             begin.elapsed().as_nanos()
         })

@@ -52,6 +52,7 @@ impl Simulated {
         })
     }
 
+    /// The time of blocks that are not long, which is simulated once.
     fn simulate(
         &self,
         operation: Collective,
@@ -59,12 +60,6 @@ impl Simulated {
         plans: &Plans,
         bytes: usize,
     ) -> Option<f64> {
-        if bytes > LONG_BYTES {
-            let at = |bytes| self.simulate(operation, algorithm, plans, bytes);
-            let (half, whole) = (at(LONG_BYTES / 2)?, at(LONG_BYTES)?);
-            let per_byte = (whole - half).max(0.0) / (LONG_BYTES / 2) as f64;
-            return Some(whole + per_byte * (bytes - LONG_BYTES) as f64);
-        }
         let mut known = self.known.borrow_mut();
         let at = known.iter().position(|(other, _)| other == plans);
         let at = at.unwrap_or_else(|| {
@@ -72,22 +67,14 @@ impl Simulated {
             known.len() - 1
         });
         let key = (operation, algorithm.to_owned(), bytes);
-        let simulated = || self.simulate_anew(operation, algorithm, plans, bytes);
+        let simulated = || {
+            let blocks = operation.blocks(self.ranks);
+            let call = Call::new(operation, algorithm, 0, bytes * blocks).ok()?;
+            let job = Job::new(&call, plans).ok()?;
+            let cores: Vec<usize> = (0..self.ranks).collect();
+            self.machine.latency(&cores, &job).ok()
+        };
         *known[at].1.entry(key).or_insert_with(simulated)
-    }
-
-    fn simulate_anew(
-        &self,
-        operation: Collective,
-        algorithm: &str,
-        plans: &Plans,
-        bytes: usize,
-    ) -> Option<f64> {
-        let blocks = operation.blocks(self.ranks);
-        let call = Call::new(operation, algorithm, 0, bytes * blocks).ok()?;
-        let job = Job::new(&call, plans).ok()?;
-        let cores: Vec<usize> = (0..self.ranks).collect();
-        self.machine.latency(&cores, &job).ok()
     }
 }
 
@@ -114,7 +101,13 @@ impl Predict for Simulated {
         if !call.is_as_on_hardware() || !cut {
             return None;
         }
-        self.simulate(operation, algorithm, plans, bytes)
+        let at = |bytes| self.simulate(operation, algorithm, plans, bytes);
+        if bytes <= LONG_BYTES {
+            return at(bytes);
+        }
+        let (half, whole) = (at(LONG_BYTES / 2)?, at(LONG_BYTES)?);
+        let per_byte = (whole - half).max(0.0) / (LONG_BYTES / 2) as f64;
+        Some(whole + per_byte * (bytes - LONG_BYTES) as f64)
     }
 }
 

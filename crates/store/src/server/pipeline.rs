@@ -192,10 +192,6 @@ impl Pipeline {
             return;
         }
         self.writes = writes;
-        client.session.last = LastCommand {
-            name: command.name,
-            subcommand: "",
-        };
         let base = at - self.starts.first().copied().unwrap_or(at);
         let first = self.spans.len();
         let words = client.parser.words().iter();
@@ -235,6 +231,12 @@ impl Pipeline {
                 resp3: client.session.resp3,
             };
             let done = perform(&mut self.store, &mut self.batch, client, run, self.writes);
+            if let Some(last) = self.calls[..done].last() {
+                client.session.last = LastCommand {
+                    name: last.command.name,
+                    subcommand: "",
+                };
+            }
             if done < self.calls.len() {
                 taken.bytes = self.starts[done];
                 taken.commands -= (self.calls.len() - done) as u64;
