@@ -258,7 +258,8 @@ fn a_network_is_measured_under_mpirun_and_its_file_is_one_for_others() {
             continue;
         };
         // One rank speaks, and says that there is no network here.
-        assert_eq!(said.matches("messages of ").count(), 1, "{said}{errors}");
+        // A busy machine may have messages of some length take a step more, which is said too.
+        assert_eq!(said.matches(" between hosts ").count(), 1, "{said}{errors}");
         assert_eq!(said.matches("saved in").count(), 1, "{said}{errors}");
         assert_eq!(errors.matches("as if they were on two hosts").count(), 1);
 
