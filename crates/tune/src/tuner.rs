@@ -1,8 +1,8 @@
 //! Runs the whole tuning of a team.
 //!
 //! ```text
-//! barrier plans + algorithms ─► trees ─► waits, or transfer path ─► operation by operation, size by size ─► confirmation
-//! ─► segments and groups ─► confirmation ─► guidelines ─► limits
+//! barrier plans + algorithms ─► trees ─► waits, or transfer path ─► all operations at some sizes ─► at the others
+//! ─► confirmation ─► segments and groups ─► confirmation ─► guidelines ─► limits
 //! ```
 //!
 //! Each race has a share of the time that is left, three shares for long data, so races that end early leave time to
@@ -12,6 +12,7 @@
 //! cores of a guest on one.
 
 mod limits;
+mod operations;
 mod sizes;
 mod transfer_path;
 mod waits;
@@ -430,49 +431,6 @@ impl<'t> Tuner<'t> {
                 subject: subject.to_string(),
                 candidates: raced(&test, &named, Some(winner)),
                 winner,
-            });
-        }
-        Ok(())
-    }
-
-    /// Tunes every operation with data at every size.
-    fn operations(&mut self) -> Result<(), RaceFailed> {
-        let sized = self.request.operations.iter().copied();
-        for operation in sized.filter(|&o| o != Collective::Barrier) {
-            let most = self.racer.bytes_max(operation);
-            let mut points: Vec<Point> = Vec::new();
-            for &bytes in &self.request.sizes {
-                if bytes > most {
-                    self.races.1 -= shares(bytes);
-                    continue;
-                }
-                let candidate_set = self.candidate_set(operation, bytes);
-                let favoured = [None, points.last().and_then(Point::algorithm)];
-                if let Some((point, unconfirmed)) = self.point(
-                    operation,
-                    bytes,
-                    candidate_set,
-                    &favoured,
-                    Some(None),
-                    Some(FIRST_REPLICATES),
-                )? {
-                    points.push(point);
-                    self.unconfirmed_races.add(unconfirmed);
-                }
-                if self.racer.interrupted() {
-                    // An operation without races at all sizes is not kept.
-                    return Ok(());
-                }
-            }
-            if self.request.sizes.iter().any(|&bytes| bytes > most) {
-                self.notes.push(format!(
-                    "{operation} was not raced with more than {most} bytes, whose buffers would take too much memory"
-                ));
-            }
-            self.tuned.push(Tuned {
-                operation,
-                ranges: ranges(&mut points),
-                points,
             });
         }
         Ok(())

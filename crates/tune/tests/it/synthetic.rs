@@ -283,16 +283,34 @@ fn the_budget_holds_and_is_shared() {
 }
 
 #[test]
-fn what_was_whole_before_an_interruption_is_kept() {
+fn what_was_raced_at_all_first_sizes_before_an_interruption_is_kept() {
     let mut racer = Synthetic::new(plain);
-    // Barrier, tree, waits, a whole broadcast, and some reductions.
-    racer.patience = 3 + SIZES.len() + 4;
+    // Barrier, tree, waits, the first sizes of broadcasts, and one of reductions.
+    let first = SIZES.len().div_ceil(3);
+    racer.patience = 3 + first + 1;
     let outcome = run(&mut racer, &TuneRequest::default(), &Unknown);
     assert!(outcome.interrupted);
     let whole: Vec<Collective> = outcome.operations.iter().map(|t| t.operation).collect();
     assert_eq!(whole, [Collective::Barrier, Collective::Broadcast]);
     let broadcast = tuned(&outcome, Collective::Broadcast);
-    assert_eq!(broadcast.points.len(), SIZES.len());
+    assert_eq!(broadcast.points.len(), first);
+}
+
+#[test]
+fn each_operation_has_a_race_before_any_has_all() {
+    let mut racer = Synthetic::new(plain);
+    let request = TuneRequest {
+        // A machine so busy that there is time for a third of the races.
+        budget: Duration::from_secs(3),
+        ..TuneRequest::default()
+    };
+    let outcome = run(&mut racer, &request, &Unknown);
+    assert_eq!(outcome.operations.len(), Collective::WITH_ALGORITHMS.len());
+    let raced = outcome.operations.iter().map(|tuned| tuned.points.len());
+    assert!(raced.clone().sum::<usize>() < Collective::WITH_ALGORITHMS.len() * SIZES.len());
+    for tuned in &outcome.operations {
+        assert!(tuned.points.is_sorted_by_key(|point| point.bytes));
+    }
 }
 
 #[test]
