@@ -3,8 +3,10 @@
 //!
 //! The kernel looks every page up and copies more slowly than a program does, while the two copies by way of a
 //! bounce buffer run at the same time on the cores of both ranks. Where each rank has a core, one copy wins
-//! nothing. Where ranks share cores, the saved copy leaves time to other ranks, and so do the saved switches
-//! between lender and borrower for every eight chunks.
+//! nothing. Where ranks share cores, the saved copy leaves time to other ranks, and what counts most: of a loan that is longer
+//! than what can be on its way, eight chunks of the bounce buffer, lender and borrower copy in turn, and each turn waits until
+//! the other has a core. So where nobody has measured it, the kernel copies from that length on where ranks share cores, and not
+//! at all elsewhere. The length follows from the number of links: 256 KiB for up to four, 128 KiB for up to eight, and so on.
 //!
 //! **Measured** on two cores of an AMD EPYC (Zen 5), 2026-11, `examples/settings OPERATION RANKS processes
 //! CORECAST_CMA 0,1`: time with `process_vm_readv` divided by the time without, by the bytes of a loan:
@@ -16,8 +18,13 @@
 //! | 8, gather | 1.6 | | 2.1 | 1.3 | 0.9 | 0.6 | 0.7 | |
 //! | 2, allgather | | | | 1.8 | | 2.0 | | 1.1 |
 //! | 2, allreduce | | | 2.9 | | 2.3 | | | 3.3 (8 MiB) |
+//! | 3, allgather | 1.5 | 1.3 | 1.2 | 0.8 | 0.7 | 0.7 | | |
+//! | 3, allreduce | 1.8 | 1.8 | 1.5 | 1.4 | 0.95 | 0.7 | | |
+//! | 4, allgather | 1.8 | 1.5 | 0.9 | 0.55 | 0.4 | 0.3 | | |
+//! | 4, gather | 1.4 | 1.2 | 1.1 | 0.9 | 0.9 | 0.8 | | |
+//! | 6, gather | 1.7 | 1.7 | 1.7 | 1.4 | 0.7 | 0.9 | | |
+//! | 6, alltoall (of all ranks) | 1.7 | 1.4 | 1.2 | 1.0 | 0.7 | 0.6 | | |
 //!
-//! So where nobody has measured it, the kernel copies from 128 KiB on where ranks share cores, and not at all elsewhere.
 //! A tuning races both paths on its machine ([`kernel_copies`](corecast_team::Options::kernel_copies)), and
 //! `CORECAST_CMA=BYTES` comes before both. Buffers in huge pages are cheaper for the kernel: a hand-written loop then
 //! takes 0.6 times as long from 512 KiB on, also with a core for each of two ranks that exchange.
@@ -31,10 +38,6 @@ use std::sync::Arc;
 /// The environment variable with the least number of bytes that are read from another process's memory; 0 means
 /// never.
 pub const CMA: &str = "CORECAST_CMA";
-
-/// Least number of bytes that are read from another process's memory where ranks share cores and nothing was raced; the
-/// module says why.
-const OVERSUBSCRIBED_FROM: usize = 128 << 10;
 
 /// A random word whose address [`SegmentHeader::register`] publishes, so that other processes can test whether they can read this
 /// process's memory.
@@ -57,19 +60,27 @@ impl Word {
 /// The word of a process (address and value), the process if it can be read, and the transfer path from it.
 type Tried = ((u64, u64), Option<Arc<Process>>, TransferPath);
 
+/// What says from which length on data are lent without a copy, if [`CMA`] does not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LendsFrom {
+    /// What a tuning has found.
+    pub(crate) raced: Option<KernelCopies>,
+    /// The length from which on lender and borrower copy in turn, where ranks share cores.
+    pub(crate) turns: Option<usize>,
+}
+
 /// Tries to read the memory of the processes of all ranks but `ours`, and returns the transfer path from each of
-/// them. `raced` is from which length on the kernel should copy, and `shares` says whether ranks share cores.
+/// them.
 pub(crate) fn try_all(
     header: &SegmentHeader,
     ours: &[usize],
-    raced: Option<KernelCopies>,
-    shares: bool,
+    from: LendsFrom,
 ) -> (Processes, TransferPaths) {
     let requested = std::env::var(CMA).ok();
     let own = Namespaces::own();
-    let lends_from = threshold(requested.as_deref(), raced, shares);
+    let lends_from = threshold(requested.as_deref(), from);
     let mut found: Vec<Tried> = Vec::new();
-    let (mut processes, mut from) = (Vec::new(), Vec::new());
+    let (mut processes, mut paths) = (Vec::new(), Vec::new());
     for rank in 0..header.size() {
         let owner = header.owner(rank).filter(|_| !ours.contains(&rank));
         let Some(Owner {
@@ -80,18 +91,18 @@ pub(crate) fn try_all(
         }) = owner
         else {
             processes.push(None);
-            from.push(None);
+            paths.push(None);
             continue;
         };
         if requested.as_deref() == Some("0") {
             processes.push(None);
-            from.push(Some(TransferPath::BounceBuffer(format!("{CMA} is 0"))));
+            paths.push(Some(TransferPath::BounceBuffer(format!("{CMA} is 0"))));
             continue;
         }
         if namespaces.share_numbers(own) == Some(false) {
             let why = format!("process {pid} has its number in another PID namespace");
             processes.push(None);
-            from.push(Some(TransferPath::BounceBuffer(why)));
+            paths.push(Some(TransferPath::BounceBuffer(why)));
             continue;
         }
         let known = found.iter().position(|(known, ..)| *known == word);
@@ -108,9 +119,13 @@ pub(crate) fn try_all(
         });
         let (_, process, reach) = &found[place];
         processes.push(process.clone());
-        from.push(Some(reach.clone()));
+        paths.push(Some(reach.clone()));
     }
-    (processes, TransferPaths { from, lends_from })
+    let paths = TransferPaths {
+        from: paths,
+        lends_from,
+    };
+    (processes, paths)
 }
 
 /// Maps the heaps of the processes of all ranks but `ours`. What lies in one that cannot be mapped comes as any other data.
@@ -134,12 +149,12 @@ pub(crate) fn map_heaps(header: &SegmentHeader, ours: &[usize]) -> Heaps {
 }
 
 /// Least number of bytes to lend without a copy, `None` for never. `requested` is the value of [`CMA`].
-fn threshold(requested: Option<&str>, raced: Option<KernelCopies>, shares: bool) -> Option<usize> {
+fn threshold(requested: Option<&str>, from: LendsFrom) -> Option<usize> {
     // A value that is no number is ignored.
     let requested = requested.and_then(|text| text.parse().ok());
-    match requested.map(KernelCopies::of_bytes).or(raced) {
+    match requested.map(KernelCopies::of_bytes).or(from.raced) {
         Some(copies) => copies.least(),
-        None => shares.then_some(OVERSUBSCRIBED_FROM),
+        None => from.turns,
     }
 }
 

@@ -76,7 +76,8 @@ pub struct Options {
     #[cfg(not(loom))]
     pub regions: Option<Arc<SharedRegions>>,
     /// From which length on the kernel copies what this process's ranks lend to other processes, where `CORECAST_CMA` does
-    /// not say it. `None`: from 128 KiB where ranks share cores, else never.
+    /// not say it. `None`: where ranks share cores from the length on of which lender and borrower would copy in turn
+    /// ([`TeamMemory::loan_without_turns`](crate::team_memory::TeamMemory::loan_without_turns)), else never.
     pub kernel_copies: Option<KernelCopies>,
     /// What ranks of this process call while they wait for long, see [`WaitStrategy::calling`]. Processes of one team may differ.
     ///

@@ -35,7 +35,7 @@ use corecast_wire::{
     stream,
 };
 use line_memory::LineMemory;
-use sizes::{MemoryKind, MemorySizes, check_numbers, rank_segments};
+use sizes::{MemoryKind, MemorySizes, check_numbers, on_their_way, rank_segments};
 use std::sync::{Arc, OnceLock, PoisonError};
 #[cfg(not(loom))]
 use {
@@ -258,6 +258,12 @@ impl TeamMemory {
         self.waiting()
             .iter_mut()
             .for_each(|context| self.introduce(context));
+    }
+
+    /// Bytes that a rank can lend to one other process without waiting for it: as much as has room in the link between them.
+    /// Of longer data lender and borrower copy in turn.
+    pub fn loan_without_turns(&self, rank: usize) -> usize {
+        on_their_way(self.sizes.degrees[rank])
     }
 
     /// Lets members lend what lies in this process's heap without copying it, and read what others lend of theirs, which are

@@ -29,11 +29,12 @@ use corecast_wire::{LineRef, LineSlice, Lines, Segment};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// The number of descriptors of one direction that can stand at a time.
+/// The number of descriptors of one direction that can stand at a time: so many chunks of a bounce buffer can be on their way to
+/// one rank.
 #[cfg(not(loom))]
-pub(crate) const DESCRIPTORS: usize = 8;
+pub const DESCRIPTORS: usize = 8;
 #[cfg(loom)]
-pub(crate) const DESCRIPTORS: usize = 2;
+pub const DESCRIPTORS: usize = 2;
 
 /// The number of a descriptor that the lender took back.
 const REVOKED: u64 = u64::MAX;

@@ -52,6 +52,7 @@ mod window;
 
 pub use bounce_buffer::BounceMemory;
 pub use cma::Process;
+pub use descriptor::DESCRIPTORS;
 pub use endpoint::Endpoint;
 #[cfg(not(loom))]
 pub use heap::{HeapName, MappedHeap, SymmetricHeap};

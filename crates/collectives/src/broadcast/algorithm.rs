@@ -80,7 +80,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
 /// Where ranks share cores all find the data as soon as the root has run, and no rank in between has to run first.
 /// Times relative to the algorithms that they replace (2-core KVM guest, AMD EPYC, November 2026, `corecast
 /// bench`): 0.7 to 0.95 between two processes from 32 KiB on; between two threads 0.6 to 1.0 up to 4 MiB, and 1.1
-/// beyond; of eight ranks on two cores 0.3 to 0.6 up to the half of a body.
+/// beyond; of eight ranks on two cores 0.3 to 0.6 up to half of what a ring holds.
 pub fn published(traits: &TeamTraits) -> Range<usize> {
     let more_than_two_messages = 2 * traits.message_bytes + 1;
     match (traits.ranks, traits.copies) {
@@ -93,4 +93,6 @@ pub fn published(traits: &TeamTraits) -> Range<usize> {
 }
 
 const PUBLISHED_BY_ADDRESS_MAX: usize = (4 << 20) + 1;
+/// A ring of lines with bodies holds 256 KiB. Of data up to half of that a root publishes all and goes on, while others
+/// still read those before.
 const POSTED_OVERSUBSCRIBED_MAX: usize = (128 << 10) + 1;
