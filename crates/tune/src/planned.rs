@@ -20,10 +20,10 @@ const OVERSUBSCRIBED: [Pattern; 4] = [
     Pattern::Dissemination { radix: 2 },
 ];
 
-/// The search space of a team that was planned, of which up to `sharing` ranks share a hardware thread; `known` tells whether the
-/// model's times are of this machine.
+/// The search space of a team that was planned; `known` tells whether the model's times are of this machine.
 #[must_use]
-pub fn search_space(planned: &Planned, sharing: usize, known: bool) -> SearchSpace {
+pub fn search_space(planned: &Planned, known: bool) -> SearchSpace {
+    let sharing = planned.options.sharing(planned.plans.len());
     let oversubscribed = sharing > 1;
     let [broadcast, reduce, barrier] = &planned.choices;
     let predicted = |candidate: &Candidate| (known && !oversubscribed).then_some(candidate.latency);

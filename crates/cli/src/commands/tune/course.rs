@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use corecast::process::CMA;
 use corecast::{Builder, Planned};
-use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
+use corecast_bench::cpu_placement::{CpuPlacement, free};
 use corecast_tune::planned;
 use corecast_tune::predict::{Predict, Simulated, Unknown};
 use corecast_tune::search_space::SearchSpace;
@@ -22,7 +22,6 @@ pub(super) struct Course {
     pub(super) planned: Planned,
     pub(super) placements: Vec<CpuPlacement>,
     pub(super) pinned: bool,
-    pub(super) usable: usize,
     pub(super) search_space: SearchSpace,
     pub(super) model: Rc<dyn Predict>,
     /// Why there is no model.
@@ -96,11 +95,6 @@ pub(super) fn course(
             planned.rank_pus[0]
         );
     }
-    let usable = match allowed_pus().len() {
-        0 => source.file.threads().len(),
-        allowed => allowed,
-    };
-    let sharing = n.div_ceil(usable.max(1));
     let pinned = planned.pinned;
     let placements = match pinned {
         true => planned
@@ -111,7 +105,11 @@ pub(super) fn course(
         false => free(n),
     };
     let known = source.costs == CostBasis::Measured;
-    let place = (planned.rank_pus.clone(), pinned, sharing > 1);
+    let place = (
+        planned.rank_pus.clone(),
+        pinned,
+        planned.options.is_oversubscribed(n),
+    );
     let (model, note): (Rc<dyn Predict>, _) = match models.of(source, place) {
         Ok(model) => (model, None),
         Err(why) => {
@@ -119,7 +117,7 @@ pub(super) fn course(
             (Rc::new(Unknown), Some(note))
         }
     };
-    let mut search_space = planned::search_space(&planned, sharing, known);
+    let mut search_space = planned::search_space(&planned, known);
     if partial || args.check_only {
         search_space.algorithms.barrier = planned.options.algorithms.barrier;
     }
@@ -136,7 +134,6 @@ pub(super) fn course(
         planned,
         placements,
         pinned,
-        usable,
         model,
         note,
     })

@@ -98,7 +98,7 @@ pub(super) fn tuned(
             )),
             false => Box::new(Hardware::new(
                 placements,
-                course.usable,
+                options.usable(),
                 request.synchrony,
                 options,
                 &interrupt::happened,
