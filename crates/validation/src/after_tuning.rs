@@ -8,7 +8,7 @@ use crate::simulated_team::{SimulatedTeam, unasked};
 use corecast_collectives::{Algorithms, Plans, entry};
 use corecast_model::Collective;
 use corecast_tune::candidates::ask;
-use corecast_tune::outcome::Outcome;
+use corecast_tune::outcome::{Outcome, Tuned};
 use corecast_tune::predict::Predict;
 use corecast_tune::racer::{Contender, RaceFailed, Racer, Subject};
 use corecast_tune::search_space::SearchSpace;
@@ -78,11 +78,15 @@ impl<'t> AfterTuning<'t> {
         }
     }
 
+    fn tuned(&self, operation: Collective) -> Option<&Tuned> {
+        let mut tuned = self.outcome.operations.iter();
+        tuned.find(|tuned| tuned.operation == operation)
+    }
+
     /// The algorithm that a tuned team runs.
     pub fn runs(&self, operation: Collective, bytes: usize) -> &'static str {
-        let mut tuned = self.outcome.operations.iter();
-        let tuned = tuned.find(|tuned| tuned.operation == operation);
         let mut asked = self.unasked;
+        let tuned = self.tuned(operation);
         let algorithm = tuned.and_then(|tuned| tuned.algorithm(bytes));
         ask(&mut asked, operation, algorithm);
         self.team.runs(operation, bytes, &asked)
@@ -98,11 +102,8 @@ impl<'t> AfterTuning<'t> {
 
     /// Whether the operation was raced with blocks of this length.
     pub fn was_raced(&self, operation: Collective, bytes: usize) -> bool {
-        let tuned = self.outcome.operations.iter();
-        let mut points = tuned
-            .filter(|tuned| tuned.operation == operation)
-            .flat_map(|tuned| &tuned.points);
-        points.any(|point| point.bytes == bytes)
+        let raced = |tuned: &Tuned| tuned.points.iter().any(|point| point.bytes == bytes);
+        self.tuned(operation).is_some_and(raced)
     }
 }
 
