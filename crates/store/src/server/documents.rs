@@ -2,7 +2,8 @@
 
 use super::client::help;
 use crate::arguments::Args;
-use crate::commands::{Command, Kind, TABLE, find, subcommands};
+use crate::commands::{Command, Kind, TABLE, find, subcommands, texts};
+use crate::glob;
 use crate::resp::Reply;
 
 pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
@@ -12,10 +13,7 @@ pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
     }
     match subcommands::find("command", args) {
         Ok("count") => reply.count(TABLE.len()),
-        Ok("list") => {
-            reply.array(TABLE.len());
-            TABLE.iter().for_each(|it| reply.bulk(it.name.as_bytes()));
-        }
+        Ok("list") => list(args, reply),
         Ok("info") if args.len() == 2 => {
             reply.array(TABLE.len());
             TABLE.iter().for_each(|it| entry(it, reply));
@@ -42,6 +40,40 @@ pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
     }
 }
 
+/// `COMMAND LIST`, of all commands or of those that one filter lets through.
+fn list(args: Args<'_>, reply: &mut Reply<'_>) {
+    let wanted: Vec<&Command> = match args.len() {
+        2 => TABLE.iter().collect(),
+        5 if args.is(2, "FILTERBY") => {
+            // Names are in lower case, and Redis compares without case.
+            let text = args.get(4).to_ascii_lowercase();
+            let all = TABLE.iter();
+            match () {
+                () if args.is(3, "PATTERN") => all
+                    .filter(|it| glob::matches(&text, it.name.as_bytes()))
+                    .collect(),
+                () if args.is(3, "ACLCAT") => {
+                    all.filter(|it| category(it).as_bytes() == text).collect()
+                }
+                // There are no modules.
+                () if args.is(3, "MODULE") => Vec::new(),
+                () => return reply.error(texts::SYNTAX),
+            }
+        }
+        _ => return reply.error(texts::SYNTAX),
+    };
+    reply.array(wanted.len());
+    wanted.iter().for_each(|it| reply.bulk(it.name.as_bytes()));
+}
+
+fn category(command: &Command) -> &'static str {
+    match command.kind {
+        Kind::Read(_) => "read",
+        Kind::Write { .. } => "write",
+        Kind::Session => "connection",
+    }
+}
+
 /// What `COMMAND INFO` says of a command.
 fn entry(command: &Command, reply: &mut Reply<'_>) {
     let kind = match command.kind {
@@ -59,12 +91,7 @@ fn entry(command: &Command, reply: &mut Reply<'_>) {
         reply.integer(place.into());
     }
     reply.set(1);
-    let category = match command.kind {
-        Kind::Read(_) => "@read",
-        Kind::Write { .. } => "@write",
-        Kind::Session => "@connection",
-    };
-    reply.simple(category);
+    reply.simple(&format!("@{}", category(command)));
     // Tips, other places of keys, subcommands.
     for _ in 0..3 {
         reply.array(0);

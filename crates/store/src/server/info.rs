@@ -11,7 +11,7 @@ use crate::arguments::Args;
 use crate::keyspace::{Facts, Read, Response};
 use crate::resp::Reply;
 
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     "Server",
     "Clients",
     "Memory",
@@ -19,6 +19,7 @@ const SECTIONS: [&str; 8] = [
     "Stats",
     "Replication",
     "CPU",
+    "Cluster",
     "Keyspace",
 ];
 
@@ -119,6 +120,8 @@ fn section(
             lines
         }
         "CPU" => cpu_seconds(),
+        // Clients that serve both kinds ask for it before anything else.
+        "Cluster" => vec![("cluster_enabled", "0".to_owned())],
         _ => return keyspace(facts),
     };
     lines.iter().fold(String::new(), |mut text, (name, value)| {

@@ -31,6 +31,7 @@ pub(super) struct Shared {
     pub(super) commands: AtomicU64,
     /// `None` where all is in memory only.
     pub(super) durability: Option<Durability>,
+    // Whoever holds one of these does not take the other.
     clients: Mutex<BTreeMap<u64, ClientEntry>>,
     loops: Mutex<Vec<Entrance>>,
 }
@@ -122,9 +123,7 @@ impl Shared {
         // Relaxed: only a name.
         let before = self.clients_before.load(Ordering::Relaxed);
         let id = before + self.connections.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut loops = self.loops();
-        let fewest = (0..loops.len()).min_by_key(|at| loops[*at].served);
-        let event_loop = fewest.expect("a server has event loops");
+        let event_loop = self.serve_one_more();
         let since = Instant::now();
         let activity = SharedActivity::new(since);
         self.clients().insert(
@@ -140,8 +139,7 @@ impl Shared {
                 activity: activity.clone(),
             },
         );
-        let entrance = &mut loops[event_loop];
-        entrance.served += 1;
+        let entrance = &mut self.loops()[event_loop];
         entrance.accepted.push(Accepted {
             id,
             stream,
@@ -149,6 +147,17 @@ impl Shared {
         });
         entrance.has_news = true;
         let _ = entrance.waker.wake();
+    }
+
+    /// The event loop that serves fewest connections, which serves one more from now on.
+    fn serve_one_more(&self) -> usize {
+        let mut loops = self.loops();
+        let all = loops.iter_mut().enumerate();
+        let (number, fewest) = all
+            .min_by_key(|(_, entrance)| entrance.served)
+            .expect("a server has event loops");
+        fewest.served += 1;
+        number
     }
 
     /// The connections that are new to an event loop; `None` if there are none, and no client was killed either.
@@ -160,7 +169,9 @@ impl Shared {
 
     /// Forgets a connection that was closed.
     pub(super) fn leave(&self, id: u64) {
-        if let Some(entry) = self.clients().remove(&id) {
+        // By itself, so that the clients are let go of before the event loops are taken.
+        let left = self.clients().remove(&id);
+        if let Some(entry) = left {
             self.loops()[entry.event_loop].served -= 1;
         }
     }

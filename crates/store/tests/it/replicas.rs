@@ -1,6 +1,7 @@
 //! Several replicas: clients of different ones see one store.
 
-use std::sync::Barrier;
+use std::sync::{Barrier, mpsc};
+use std::time::Duration;
 
 use corecast_agree::linearizability::{Recorder, Registers, Request, check};
 use corecast_store::ServerOptions;
@@ -158,4 +159,26 @@ fn a_replica_that_was_idle_has_everything() {
     }
     assert_eq!(idle.say("DBSIZE"), ":5000\r\n");
     assert_eq!(idle.say("GET k4999"), "$4\r\n4999\r\n");
+}
+
+/// Connections are counted where they begin and where they end, and neither may wait for the other.
+#[test]
+fn clients_come_while_others_go() {
+    let ours = replicated(3);
+    let (tell, ended) = mpsc::channel();
+    for _ in 0..8 {
+        let (tell, address) = (tell.clone(), ours.address);
+        std::thread::spawn(move || {
+            for _ in 0..500 {
+                assert_eq!(Client::new(address).say("PING"), "+PONG\r\n");
+            }
+            tell.send(()).unwrap();
+        });
+    }
+    let all = (0..8).try_for_each(|_| ended.recv_timeout(Duration::from_secs(60)));
+    if all.is_err() {
+        // A server that hangs does not end either.
+        std::mem::forget(ours);
+        panic!("no client is served within a minute");
+    }
 }

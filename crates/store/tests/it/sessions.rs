@@ -215,6 +215,49 @@ fn clients_are_shown_in_the_words_of_redis() {
     }
 }
 
+/// What clients ask before they use a command, or to know whether the server is one of many.
+#[test]
+fn clients_learn_what_there_is_as_from_redis() {
+    let Some(redis) = Redis::start() else { return };
+    let ours = Ours::start();
+    let [ours, redis] = [ours.address, redis.address].map(|address| {
+        let mut client = Client::new(address);
+        [
+            "COMMAND LIST FILTERBY PATTERN incr*",
+            "command list filterby pattern INCRBY?LOAT",
+            "COMMAND LIST FILTERBY PATTERN nothing",
+            "COMMAND LIST FILTERBY MODULE any",
+            "COMMAND LIST FILTERBY ACLCAT nothing",
+            "COMMAND LIST FILTERBY ACLCAT @write",
+            "COMMAND LIST FILTERBY",
+            "COMMAND LIST FILTERBY PATTERN",
+            "COMMAND LIST FILTERBY PATTERN a b",
+            "COMMAND LIST FILTERBY ODD a",
+            "COMMAND LIST odd",
+            "INFO cluster",
+        ]
+        .map(|words| {
+            let reply = client.say(words);
+            // Redis lists them in any order.
+            let mut lines: Vec<String> = reply.lines().map(str::to_owned).collect();
+            lines.sort();
+            (words, lines)
+        })
+    });
+    assert_eq!(ours, redis);
+}
+
+#[test]
+fn commands_are_listed_by_category() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    let list = client.say("COMMAND LIST FILTERBY ACLCAT Write");
+    assert!(
+        list.contains("\r\nappend\r\n") && !list.contains("\r\nget\r\n"),
+        "{list}"
+    );
+}
+
 #[test]
 fn people_can_type() {
     let ours = Ours::start();
