@@ -284,13 +284,26 @@ fn a_network_is_measured_under_mpirun_and_its_file_is_one_for_others() {
 
 #[test]
 fn what_says_nothing_of_a_network_is_refused_once() {
-    let Some((said, errors)) = under_mpirun("openmpi", &["--deep"]) else {
-        return;
-    };
-    let refusal = "corecast: --deep: under mpirun the network is measured";
-    assert_eq!(
-        (said.trim(), errors.matches(refusal).count()),
-        ("", 1),
-        "{errors}"
-    );
+    for (library, args, refusal) in [
+        (
+            "openmpi",
+            &["--deep"][..],
+            "corecast: --deep: under mpirun the network is measured",
+        ),
+        // The other rank ends as well, which MPICH's launcher waits for.
+        (
+            "mpich",
+            &["--output", "/nonexistent/x.json"],
+            "corecast: cannot write \"/nonexistent/x.json\"",
+        ),
+    ] {
+        let Some((said, errors)) = under_mpirun(library, args) else {
+            continue;
+        };
+        assert_eq!(
+            (said.trim(), errors.matches(refusal).count()),
+            ("", 1),
+            "{errors}"
+        );
+    }
 }

@@ -98,10 +98,7 @@ impl ProbeArgs {
             bail!("{option}: under mpirun the network is measured, leave one of them out");
         }
         let dash = self.output.as_deref() == Some("-");
-        output::check_standard_output(&[("--output -", dash), ("--json", global.json)])?;
-        self.output
-            .as_deref()
-            .map_or(Ok(()), output::check_writable)
+        output::check_standard_output(&[("--output -", dash), ("--json", global.json)])
     }
 
     /// Checks that no option is given which a shown file would ignore.
