@@ -287,6 +287,36 @@ pub fn rounds(asked: &Algorithms, ranks: usize, sharing: usize) -> Option<String
     ))
 }
 
+/// How long data are cut in a team of `ranks` whose threads share hardware threads, up to `sharing` each, and why, in a sentence;
+/// `None` where none do, or where lending `copies` the data, as all pipeline segments have one length there.
+///
+/// # Examples
+///
+/// ```
+/// let mut asked = corecast::Algorithms::default();
+/// asked.half_bytes = Some(8192);
+/// let said = corecast::rules::segments(&asked, 128, 2, false).unwrap();
+/// assert!(said.contains("broadcasts and reductions of 1 MiB go in segments of 82897 bytes"), "{said}");
+/// let crowd = corecast::rules::segments(&asked, 8, 4, false).unwrap();
+/// assert!(crowd.contains("broadcasts and reductions go whole"), "{crowd}");
+/// assert_eq!(corecast::rules::segments(&asked, 8, 1, false), None);
+/// ```
+pub fn segments(asked: &Algorithms, ranks: usize, sharing: usize, copies: bool) -> Option<String> {
+    const LONG: usize = 1 << 20;
+    let model = asked.segments(sharing, copies)?;
+    let half = asked.half_bytes_or_assumed(sharing);
+    let of = |best| match best {
+        Some(bytes) => format!("of 1 MiB go in segments of {bytes} bytes"),
+        None => "go whole".to_owned(),
+    };
+    let [tree, chain] = [model.of_tree(LONG, ranks), model.of_chain(LONG, ranks)].map(of);
+    Some(format!(
+        "where nothing is asked for, broadcasts and reductions {tree}, and scans {chain}: √(length · k · n½ / (levels / k − 1)) \
+         with an n½ of {half} bytes and up to k = {sharing} ranks on a hardware thread, or whole where the levels are no more \
+         than k"
+    ))
+}
+
 /// The tuning for a team that is only similar: how ranks wait depends on how many there are, and which barrier is best on
 /// the tree that was raced as well.
 fn for_similar(mut tuning: Tuning) -> Tuning {

@@ -215,9 +215,12 @@ impl TeamDraft {
                 false => {
                     let learns = learning::sentence(self.builder.learn, &self.options);
                     let (ranks, asked) = (self.rank_pus.len(), &self.options.algorithms);
-                    let rounds = rules::rounds(asked, ranks, self.options.sharing(ranks));
+                    let sharing = self.options.sharing(ranks);
+                    let rounds = rules::rounds(asked, ranks, sharing);
+                    let copies = team.ranks().len() < ranks;
+                    let segments = rules::segments(asked, ranks, sharing, copies);
                     let said = self.rules.sentences().into_iter().chain(learns);
-                    said.chain(rounds).collect()
+                    said.chain(rounds).chain(segments).collect()
                 }
             },
             memory: self.numa_placement.reason,
