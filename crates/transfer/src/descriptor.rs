@@ -31,10 +31,7 @@ use std::sync::Arc;
 
 /// The number of descriptors of one direction that can stand at a time: so many chunks of a bounce buffer can be on their way to
 /// one rank.
-#[cfg(not(loom))]
-pub const DESCRIPTORS: usize = 8;
-#[cfg(loom)]
-pub const DESCRIPTORS: usize = 2;
+pub const DESCRIPTORS: usize = if cfg!(loom) { 2 } else { 8 };
 
 /// The number of a descriptor that the lender took back.
 const REVOKED: u64 = u64::MAX;
