@@ -7,7 +7,7 @@ use crate::peer_monitor::{Keeping, Peer, Watch, born, keep_mark, watch_peer};
 use crate::process_stat::Namespaces;
 use crate::rendezvous_server::RendezvousServer;
 use crate::segment_header::{Facts, Owner, SegmentHeader};
-use crate::transfer_path::{LendsFrom, Word, map_heaps, try_all};
+use crate::transfer_path::{Word, map_heaps, try_all};
 use corecast_collectives::Plans;
 use corecast_team::team_memory::TeamMemory;
 use corecast_team::{KernelCopies, Options, OwnPart, SharedRegions, SymmetricHeap, Team};
@@ -218,11 +218,8 @@ impl Assembly {
         let usable = std::thread::available_parallelism().map_or(1, usize::from);
         let without_turns = self.ranks.iter().copied();
         let without_turns = without_turns.map(|rank| self.team_memory.loan_without_turns(rank));
-        let from = LendsFrom {
-            raced: self.kernel_copies,
-            turns: without_turns.min().filter(|_| size > usable),
-        };
-        let (processes, paths) = try_all(&self.header, &self.ranks, from);
+        let turns = without_turns.min().filter(|_| size > usable);
+        let (processes, paths) = try_all(&self.header, &self.ranks, self.kernel_copies, turns);
         self.team_memory.set_processes(processes, paths.lends_from);
         let own = OwnPart {
             ranks: self.ranks.clone(),

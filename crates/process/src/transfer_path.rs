@@ -60,27 +60,20 @@ impl Word {
 /// The word of a process (address and value), the process if it can be read, and the transfer path from it.
 type Tried = ((u64, u64), Option<Arc<Process>>, TransferPath);
 
-/// What says from which length on data are lent without a copy, if [`CMA`] does not.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LendsFrom {
-    /// What a tuning has found.
-    pub(crate) raced: Option<KernelCopies>,
-    /// The length from which on lender and borrower copy in turn, where ranks share cores.
-    pub(crate) turns: Option<usize>,
-}
-
 /// Tries to read the memory of the processes of all ranks but `ours`, and returns the transfer path from each of
-/// them.
+/// them. `raced` is from which length on the kernel should copy; where nothing was raced, `turns` is that from which on lender and
+/// borrower would copy in turn, if ranks share cores.
 pub(crate) fn try_all(
     header: &SegmentHeader,
     ours: &[usize],
-    from: LendsFrom,
+    raced: Option<KernelCopies>,
+    turns: Option<usize>,
 ) -> (Processes, TransferPaths) {
     let requested = std::env::var(CMA).ok();
     let own = Namespaces::own();
-    let lends_from = threshold(requested.as_deref(), from);
+    let lends_from = threshold(requested.as_deref(), raced, turns);
     let mut found: Vec<Tried> = Vec::new();
-    let (mut processes, mut paths) = (Vec::new(), Vec::new());
+    let (mut processes, mut from) = (Vec::new(), Vec::new());
     for rank in 0..header.size() {
         let owner = header.owner(rank).filter(|_| !ours.contains(&rank));
         let Some(Owner {
@@ -91,18 +84,18 @@ pub(crate) fn try_all(
         }) = owner
         else {
             processes.push(None);
-            paths.push(None);
+            from.push(None);
             continue;
         };
         if requested.as_deref() == Some("0") {
             processes.push(None);
-            paths.push(Some(TransferPath::BounceBuffer(format!("{CMA} is 0"))));
+            from.push(Some(TransferPath::BounceBuffer(format!("{CMA} is 0"))));
             continue;
         }
         if namespaces.share_numbers(own) == Some(false) {
             let why = format!("process {pid} has its number in another PID namespace");
             processes.push(None);
-            paths.push(Some(TransferPath::BounceBuffer(why)));
+            from.push(Some(TransferPath::BounceBuffer(why)));
             continue;
         }
         let known = found.iter().position(|(known, ..)| *known == word);
@@ -119,13 +112,9 @@ pub(crate) fn try_all(
         });
         let (_, process, reach) = &found[place];
         processes.push(process.clone());
-        paths.push(Some(reach.clone()));
+        from.push(Some(reach.clone()));
     }
-    let paths = TransferPaths {
-        from: paths,
-        lends_from,
-    };
-    (processes, paths)
+    (processes, TransferPaths { from, lends_from })
 }
 
 /// Maps the heaps of the processes of all ranks but `ours`. What lies in one that cannot be mapped comes as any other data.
@@ -149,12 +138,16 @@ pub(crate) fn map_heaps(header: &SegmentHeader, ours: &[usize]) -> Heaps {
 }
 
 /// Least number of bytes to lend without a copy, `None` for never. `requested` is the value of [`CMA`].
-fn threshold(requested: Option<&str>, from: LendsFrom) -> Option<usize> {
+fn threshold(
+    requested: Option<&str>,
+    raced: Option<KernelCopies>,
+    turns: Option<usize>,
+) -> Option<usize> {
     // A value that is no number is ignored.
     let requested = requested.and_then(|text| text.parse().ok());
-    match requested.map(KernelCopies::of_bytes).or(from.raced) {
+    match requested.map(KernelCopies::of_bytes).or(raced) {
         Some(copies) => copies.least(),
-        None => from.turns,
+        None => turns,
     }
 }
 

@@ -35,7 +35,7 @@ use corecast_wire::{
     stream,
 };
 use line_memory::LineMemory;
-use sizes::{MemoryKind, MemorySizes, check_numbers, on_their_way, rank_segments};
+use sizes::{MemoryKind, MemorySizes, bounce_buffer, check_numbers, rank_segments};
 use std::sync::{Arc, OnceLock, PoisonError};
 #[cfg(not(loom))]
 use {
@@ -263,7 +263,7 @@ impl TeamMemory {
     /// Bytes that a rank can lend to one other process without waiting for it: as much as has room in the link between them.
     /// Of longer data lender and borrower copy in turn.
     pub fn loan_without_turns(&self, rank: usize) -> usize {
-        on_their_way(self.sizes.degrees[rank])
+        corecast_transfer::DESCRIPTORS * bounce_buffer(self.sizes.degrees[rank]).1
     }
 
     /// Lets members lend what lies in this process's heap without copying it, and read what others lend of theirs, which are

@@ -11,11 +11,10 @@ fn what_is_asked_for_comes_before_what_was_raced_and_that_before_the_rule() {
             Some(KernelCopies::From(70_000)),
         ];
         for (raced, otherwise) in raced.into_iter().zip([turns, None, Some(70_000)]) {
-            let from = LendsFrom { raced, turns };
-            assert_eq!(threshold(Some("0"), from), None);
-            assert_eq!(threshold(Some("5000"), from), Some(5000));
-            assert_eq!(threshold(Some("many"), from), otherwise);
-            assert_eq!(threshold(None, from), otherwise);
+            assert_eq!(threshold(Some("0"), raced, turns), None);
+            assert_eq!(threshold(Some("5000"), raced, turns), Some(5000));
+            assert_eq!(threshold(Some("many"), raced, turns), otherwise);
+            assert_eq!(threshold(None, raced, turns), otherwise);
         }
     }
 }

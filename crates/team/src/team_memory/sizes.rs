@@ -10,7 +10,7 @@ use corecast_collectives::groups::Groups;
 use corecast_collectives::layout::Layout;
 use corecast_collectives::plans::Plans;
 use corecast_collectives::{MESH_RANKS_MAX, edges};
-use corecast_transfer::{self as bulk, DESCRIPTORS};
+use corecast_transfer as bulk;
 use corecast_wire::cache_lines::PayloadLine;
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue;
@@ -176,12 +176,6 @@ pub(super) fn bounce_buffer(links: usize) -> (usize, usize) {
         chunk /= 2;
     }
     (BOUNCE_BYTES.max(2 * links * chunk), chunk)
-}
-
-/// Bytes that a rank with this many links can have on their way to one other. Of a longer loan the lender waits for the
-/// borrower to read before it goes on.
-pub(super) fn on_their_way(links: usize) -> usize {
-    DESCRIPTORS * bounce_buffer(links).1
 }
 
 /// Chunks of a rank's eager buffer.

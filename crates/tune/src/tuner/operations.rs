@@ -58,6 +58,10 @@ impl Tuner<'_> {
             self.races.1 -= shares(bytes);
             return Ok(());
         }
+        // Before the model is asked who races, which takes time.
+        if self.left().is_zero() || self.racer.interrupted() {
+            return Ok(());
+        }
         let of = self.tuned.iter().position(|t| t.operation == operation);
         let at = of.expect("pushed before its first race");
         let points = &self.tuned[at].points;

@@ -72,9 +72,9 @@ fn told(text: &str) -> Result<(MachineFile, Vec<u32>)> {
 fn conduct(global: &Global, args: &ProbeArgs, job: &Job) -> Result<ExitCode> {
     let session = Session::new(job, tell);
     // One rank alone, as a check makes the file and removes it. The end of the session ends the others.
-    args.output
-        .as_deref()
-        .map_or(Ok(()), output::check_writable)?;
+    if let Some(path) = &args.output {
+        output::check_writable(path)?;
+    }
     let mut hosts = Vec::new();
     for host in session.hosts() {
         let refused = || format!("the machine of host {:?}", host.name);
