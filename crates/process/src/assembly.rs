@@ -215,10 +215,11 @@ impl Assembly {
         if let Some(regions) = self.regions {
             self.team_memory.set_regions(regions);
         }
-        let usable = std::thread::available_parallelism().map_or(1, usize::from);
+        // By what the team's creator found: this process may be bound to a CPU of its own.
+        let shared = self.header.sharing() > 1;
         let without_turns = self.ranks.iter().copied();
         let without_turns = without_turns.map(|rank| self.team_memory.loan_without_turns(rank));
-        let turns = without_turns.min().filter(|_| size > usable);
+        let turns = without_turns.min().filter(|_| shared);
         let (processes, paths) = try_all(&self.header, &self.ranks, self.kernel_copies, turns);
         self.team_memory.set_processes(processes, paths.lends_from);
         let own = OwnPart {

@@ -128,7 +128,12 @@ fn kernel_copy(requested: &str) {
     };
     let n: usize = n.parse().unwrap();
     let address = Address::Name(name.to_owned());
-    let team = ProcessGroup::enter(&address, n, &[None], || plans(n), &Options::default()).unwrap();
+    let mut options = Options::default();
+    if let "bound" | "crowded" = kind {
+        bind_to_one_cpu();
+        options.parallelism = Some(if kind == "bound" { n } else { 1 });
+    }
+    let team = ProcessGroup::enter(&address, n, &[None], || plans(n), &options).unwrap();
     let own = team.ranks()[0];
     for rank in (0..n).filter(|&rank| rank != own) {
         println!("\nreach {}", team.transfer_path(rank).unwrap());
@@ -136,6 +141,7 @@ fn kernel_copy(requested: &str) {
     assert_eq!(team.transfer_path(own), None);
     println!("\nfrom {:?}", team.lends_direct_from());
     match kind {
+        "bound" | "crowded" => println!("\nworks"),
         "whole" => {
             team.run(|member| {
                 for _ in 0..3 {
@@ -153,6 +159,15 @@ fn kernel_copy(requested: &str) {
             println!("\nworks");
         }
     }
+}
+
+/// Confines this thread, and those that it starts, to one of its CPUs.
+fn bind_to_one_cpu() {
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+    let first = (0..rustix::thread::CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu));
+    let mut one = rustix::thread::CpuSet::new();
+    one.set(first.unwrap());
+    rustix::thread::sched_setaffinity(None, &one).unwrap();
 }
 
 /// Combines and broadcasts ones until an operation fails. `done` is told the number of each round.
@@ -373,6 +388,18 @@ fn memory_is_read_where_it_is_allowed_and_wished_for() {
             if *requested == bytes {
                 assert!(said.contains("from Some(100000)"), "{said}");
             }
+        }
+    }
+}
+
+/// Whether ranks share cores is what the team's creator found, not how many CPUs a process is bound to.
+#[test]
+fn a_process_that_is_bound_to_a_cpu_shares_it_with_nobody() {
+    for (kind, from) in [("bound", "from None"), ("crowded", "from Some(")] {
+        let name = format!("{kind}-{}", std::process::id());
+        for child in start(&name, kind, &[None; 2]) {
+            let said = said(child);
+            assert!(said.contains(from), "{kind}: {said}");
         }
     }
 }
