@@ -19,8 +19,10 @@ const PUS_MAX: usize = 1024;
 pub(crate) struct Card {
     /// Differs between versions that do not understand each other, and is never 0.
     version: u64,
-    /// 1 if the process takes part, 2 if several of its threads may call at a time, and 4 if it is near a network card.
+    /// 1 if the process takes part, and 2 if several of its threads may call at a time.
     flags: u64,
+    /// The network card that it is near, by a number of its host's, plus one; 0 for none.
+    near: u64,
     /// The start of the kernel.
     boot: [u8; 16],
     /// Inodes of the namespaces in which it finds others: network and processes. Its user, and the host that it plays.
@@ -38,10 +40,13 @@ pub(crate) struct Card {
 /// See [`Card::process`].
 pub(crate) type Process = [u64; 5];
 
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// The variable by which processes of one host play several ones: where its numbers differ, no memory is shared.
 const HOST: &str = "CORECAST_MPI_HOST";
+
+/// The variable that says which network card of its host a process is near, where the kernel does not say it.
+const CARD: &str = "CORECAST_MPI_CARD";
 
 impl Card {
     /// That of this process.
@@ -51,15 +56,19 @@ impl Card {
         for pu in own.iter().map(|pu| pu as usize).filter(|&pu| pu < PUS_MAX) {
             pus[pu / 64] |= 1 << (pu % 64);
         }
-        let near = nodes_with_cards().iter().any(|pus| own.is_subset(pus));
-        let played = std::env::var(HOST).ok().and_then(|text| text.parse().ok());
+        let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+        let mut nodes = nodes_with_cards().iter();
+        let by_kernel = || Some(nodes.find(|(_, pus)| own.is_subset(pus))?.0);
+        let near = number(CARD).map(|card: u64| card as u32).or_else(by_kernel);
+        let played = number(HOST);
         let inode = |name: &str| {
             let found = rustix::fs::stat(format!("/proc/self/ns/{name}"));
             found.map_or(0, |found| found.st_ino)
         };
         Self {
             version: VERSION,
-            flags: u64::from(willing) | u64::from(multithreaded) << 1 | u64::from(near) << 2,
+            flags: u64::from(willing) | u64::from(multithreaded) << 1,
+            near: near.map_or(0, |card| u64::from(card) + 1),
             boot: boot(),
             place: [
                 inode("net"),
@@ -86,9 +95,9 @@ impl Card {
         (self.boot, self.place, if unknown { rank + 1 } else { 0 })
     }
 
-    /// Whether all PUs that it may run on are of a NUMA node that owns a network card.
-    pub(crate) fn is_near_network(&self) -> bool {
-        self.flags & 4 != 0
+    /// The network card whose NUMA node has all PUs that it may run on, by the number of that node.
+    pub(crate) fn near_card(&self) -> Option<u32> {
+        self.near.checked_sub(1).map(|card| card as u32)
     }
 
     /// How the process would go between hosts.
@@ -136,14 +145,15 @@ pub(crate) fn pus(cards: &[Card]) -> Vec<u32> {
     chosen
 }
 
-/// The PUs of each NUMA node that owns a network card.
-fn nodes_with_cards() -> &'static [CpuList] {
-    static FOUND: OnceLock<Vec<CpuList>> = OnceLock::new();
+/// The NUMA nodes that own network cards, and their PUs.
+fn nodes_with_cards() -> &'static [(u32, CpuList)] {
+    static FOUND: OnceLock<Vec<(u32, CpuList)>> = OnceLock::new();
     FOUND.get_or_init(|| {
         let nodes = corecast::machine::network_card_nodes(Path::new("/")).into_iter();
         let pus = |node| {
             let path = format!("/sys/devices/system/node/node{node}/cpulist");
-            std::fs::read_to_string(path).ok()?.trim().parse().ok()
+            let pus = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
+            Some((node, pus))
         };
         nodes.filter_map(pus).collect()
     })

@@ -69,6 +69,8 @@ struct Private {
     library: &'static Library,
     comm: Handle,
     hosts: usize,
+    /// Leaders of each host.
+    lanes: usize,
     options: ClusterOptions,
     /// What messages between them cost.
     costs: Costs,
@@ -101,7 +103,11 @@ impl Shared {
                 Some(_) => "segments as asked for or built in",
             };
             let costs = network.costs.line();
-            format!("{hosts} hosts, {trees} trees between them, {segments}, {costs}; on this one ")
+            let leaders = match network.lanes {
+                1 => String::new(),
+                lanes => format!(" of {lanes} leaders each"),
+            };
+            format!("{hosts} hosts{leaders}, {trees} trees between them, {segments}, {costs}; on this one ")
         });
         let here = match self.team.as_ref().map(Team::explain) {
             None => "one rank".to_owned(),
@@ -206,6 +212,7 @@ pub(crate) fn agree(
                 library,
                 comm,
                 hosts: count,
+                lanes: hosts.lanes(),
                 options: between.options(count, costs.known()),
                 costs,
             })
@@ -260,7 +267,7 @@ fn hosts(cards: &[Card]) -> Hosts {
         .enumerate()
         .map(|(rank, card)| card.host(rank))
         .collect();
-    let near: Vec<bool> = cards.iter().map(Card::is_near_network).collect();
+    let near: Vec<Option<u32>> = cards.iter().map(Card::near_card).collect();
     Hosts::new(&keys, &near)
 }
 

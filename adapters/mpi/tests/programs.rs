@@ -235,15 +235,23 @@ fn several_hosts_are_a_team_each_and_messages_between_them() {
         };
         // All on teams, whatever is faster, and once against the library.
         let far = network("far", 1e6, 100.0);
+        // All messages are long.
+        let near = network("near", 1.0, 1.0);
         let cases = [
             (4, "r / 2", "5", "0"),
             (5, "r % 2", "6", "0"),
             (3, "r", "7", "0"),
             (4, "r / 2", "8", "1"),
+            (6, "r % 2", "9", "0"),
         ];
         for (ranks, hosts, seed, race) in cases {
+            // Where each host has three ranks, two of them are near cards of their own.
+            let cards = match ranks {
+                6 => "[ $r -gt 3 ] || export CORECAST_MPI_CARD=$((r / 2));",
+                _ => "",
+            };
             let script = format!(
-                "r=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; export CORECAST_MPI_HOST=$(({hosts} + 1)); exec \"$@\""
+                "r=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; export CORECAST_MPI_HOST=$(({hosts} + 1)); {cards} exec \"$@\""
             );
             let arguments = [
                 "-c",
@@ -271,11 +279,19 @@ fn several_hosts_are_a_team_each_and_messages_between_them() {
                 trees = &by_file;
                 more.push(("CORECAST_MPI_NETWORK", &far));
             }
+            if ranks == 6 {
+                trees = "binomial trees between them, segments by the model, by";
+                more.push(("CORECAST_MPI_NETWORK", &near));
+            }
             let shell = Path::new("/bin/sh");
             let text = said(&mpi.run_under(ranks, &more, shell, &arguments));
             assert!(text.contains("all right"), "{mpi:?}, {hosts}: {text}");
-            let count = if ranks == 3 { 3 } else { 2 };
-            let served = format!("are taken over: {count} hosts, {trees}");
+            let count = match ranks {
+                3 => "3 hosts",
+                6 => "2 hosts of 2 leaders each",
+                _ => "2 hosts",
+            };
+            let served = format!("are taken over: {count}, {trees}");
             assert!(text.contains(&served), "{mpi:?}, {hosts}: {text}");
         }
     }

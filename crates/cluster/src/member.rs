@@ -59,9 +59,11 @@ pub(crate) type Ended<N> = Result<(), ClusterError<<N as corecast_wire::Fabric>:
 /// Who acts for the hosts in an operation.
 #[derive(Clone, Copy)]
 pub(crate) enum Acting {
-    /// Everywhere the leader.
+    /// Everywhere the first leader.
     Leaders,
-    /// The root for its own host, elsewhere the leader.
+    /// Everywhere the leader of this number.
+    Lane(usize),
+    /// The root for its own host, elsewhere the first leader.
     Root(usize),
     /// Everywhere the last rank, which has the result of its host's scan.
     Last,
@@ -72,6 +74,32 @@ pub(crate) enum Acting {
 pub(crate) struct Part {
     pub(crate) leader: usize,
     pub(crate) acts: bool,
+}
+
+/// A step of an operation on long data, of which each lane has an equal part: from each part the same segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    segment: Range<usize>,
+    lane_bytes: usize,
+    lanes: usize,
+    len: usize,
+}
+
+impl Step {
+    /// The bytes that the leaders of the first number exchange, if nobody else exchanges any.
+    pub(crate) fn single(&self) -> Option<Range<usize>> {
+        (self.lanes == 1).then(|| self.segment.clone())
+    }
+
+    /// The bytes that the leaders of each number exchange; no lane without any.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<'_> {
+        (0..self.lanes).filter_map(|lane| {
+            let begin = lane * self.lane_bytes;
+            let end = |at: usize| (begin + at).min(self.len);
+            let part = end(self.segment.start)..end(self.segment.end);
+            (!part.is_empty() || self.lanes == 1).then_some((lane, part))
+        })
+    }
 }
 
 impl<N: Network> ClusterMember<N> {
@@ -135,23 +163,25 @@ impl<N: Network> ClusterMember<N> {
         &self.network.fabric
     }
 
-    /// Begins an operation.
+    /// Begins an operation, or a step of it.
     pub(crate) fn begin(&mut self, acting: Acting) -> Part {
-        for host in 0..self.hosts.len() {
-            self.network.fabric.act(host, self.acting(acting, host));
-        }
         let leader = self.acting(acting, self.host);
-        Part {
-            leader: self.hosts.place_of(leader),
-            acts: leader == self.rank,
+        let acts = leader == self.rank;
+        if acts {
+            for host in 0..self.hosts.len() {
+                self.network.fabric.act(host, self.acting(acting, host));
+            }
         }
+        let leader = self.hosts.place_of(leader);
+        Part { leader, acts }
     }
 
     fn acting(&self, acting: Acting, host: usize) -> usize {
         match acting {
             Acting::Root(root) if self.hosts.host_of(root) == host => root,
             Acting::Last => *self.hosts.ranks(host).last().expect("a host has ranks"),
-            _ => self.hosts.leader(host),
+            Acting::Lane(lane) => self.hosts.leaders(host)[lane],
+            Acting::Leaders | Acting::Root(_) => self.hosts.leaders(host)[0],
         }
     }
 
@@ -167,9 +197,9 @@ impl<N: Network> ClusterMember<N> {
         }
     }
 
-    /// Ends an operation.
-    pub(crate) fn end(&mut self, part: Part) -> Ended<N> {
-        self.between_hosts(part, |network| network.fabric.finish())
+    /// Ends an operation, in which this rank may have acted for its host or not.
+    pub(crate) fn end(&mut self) -> Ended<N> {
+        self.network.fabric.finish().map_err(ClusterError::Network)
     }
 
     /// The segments of `len` bytes.
@@ -183,6 +213,26 @@ impl<N: Network> ClusterMember<N> {
         segments.of(len, element)
     }
 
+    /// The steps in which `len` bytes go through the levels: between all leaders of the hosts at a time where each has so many
+    /// bytes that their transfer takes longer than a message does, and else between one of each host.
+    pub(crate) fn steps(&self, len: usize, element: usize) -> impl Iterator<Item = Step> + use<N> {
+        let elements = len / element;
+        let split = |lanes: usize| elements.div_ceil(lanes) * element;
+        let all = self.hosts.lanes();
+        let lanes = match split(all) >= self.costs.half_bytes() {
+            true => all,
+            false => 1,
+        };
+        let lane_bytes = split(lanes);
+        let step = move |segment| Step {
+            segment,
+            lane_bytes,
+            lanes,
+            len,
+        };
+        self.segments(lane_bytes, element).map(step)
+    }
+
     /// Waits until all ranks are here.
     ///
     /// # Errors
@@ -193,7 +243,7 @@ impl<N: Network> ClusterMember<N> {
         let part = self.begin(Acting::Leaders);
         self.node.barrier()?;
         self.between_hosts(part, barrier::start)?;
-        self.end(part)?;
+        self.end()?;
         Ok(self.node.barrier()?)
     }
 }

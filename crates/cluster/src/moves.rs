@@ -69,7 +69,7 @@ impl<N: Network> ClusterMember<N> {
                 recv[parts.of(rank)].copy_from_slice(&incoming[all.range()(index)]);
             }
         }
-        self.end(part)?;
+        self.end()?;
         self.buffers.give_back([gathered, incoming]);
         Ok(())
     }
@@ -110,7 +110,7 @@ impl<N: Network> ClusterMember<N> {
         })?;
         let parts = part.acts.then_some((&gathered[..], &own.lens[..]));
         self.node.scatter(part.leader, parts, recv)?;
-        self.end(part)?;
+        self.end()?;
         self.buffers.give_back([outgoing, gathered]);
         Ok(())
     }
@@ -149,7 +149,7 @@ impl<N: Network> ClusterMember<N> {
         for (index, rank) in hosts.by_host().enumerate() {
             recv[parts.of(rank)].copy_from_slice(&incoming[all.range()(index)]);
         }
-        self.end(part)?;
+        self.end()?;
         self.buffers.give_back([gathered, incoming]);
         Ok(())
     }
@@ -235,7 +235,7 @@ impl<N: Network> ClusterMember<N> {
         for (index, rank) in hosts.by_host().enumerate() {
             recv[take.of(rank)].copy_from_slice(&mine[own.range()(index)]);
         }
-        self.end(part)?;
+        self.end()?;
         let own = [dense, gathered, outgoing, incoming, scattered, mine];
         self.buffers.give_back(own);
         Ok(())

@@ -1,7 +1,7 @@
 //! Operations that combine data or give them to all.
 
 use crate::error::ClusterError;
-use crate::member::{Acting, ClusterMember};
+use crate::member::{Acting, ClusterMember, Ended, Step};
 use corecast::Combine;
 use corecast_collectives::context::aligned_room;
 use corecast_collectives::{allreduce, broadcast, reduce, reduce_scatter};
@@ -17,7 +17,8 @@ pub(crate) fn copied<'a>(room: &'a mut Vec<u128>, data: &[u8]) -> &'a mut [u8] {
 
 impl<N: Network> ClusterMember<N> {
     /// Gives all ranks the root's data. A segment is on its way to other hosts while the one before it is given to the ranks
-    /// of a host.
+    /// of a host. Where hosts have [several leaders](crate::Hosts::lanes), each brings a part of long data to those of its number, as in
+    /// reductions that are no `reduce_scatter`.
     ///
     /// # Errors
     ///
@@ -28,13 +29,40 @@ impl<N: Network> ClusterMember<N> {
         root: usize,
         data: &mut [u8],
     ) -> Result<(), ClusterError<N::Error>> {
-        let (part, host) = (self.begin(Acting::Root(root)), self.hosts.host_of(root));
-        for segment in self.segments(data.len(), 1) {
-            let data = &mut data[segment];
-            self.between_hosts(part, |network| broadcast::start(network, host, data, 1))?;
-            self.node.broadcast(part.leader, data)?;
+        let host = self.hosts.host_of(root);
+        for step in self.steps(data.len(), 1) {
+            match step.single() {
+                Some(segment) => {
+                    let (part, data) = (self.begin(Acting::Root(root)), &mut data[segment]);
+                    self.between_hosts(part, |network| broadcast::start(network, host, data, 1))?;
+                    self.node.broadcast(part.leader, data)?;
+                }
+                None => self.broadcast_in_lanes(root, data, &step)?,
+            }
         }
-        self.end(part)
+        self.end()
+    }
+
+    /// The leaders of the root's host have all that the others of their number wait for once its ranks have it.
+    fn broadcast_in_lanes(&mut self, root: usize, data: &mut [u8], step: &Step) -> Ended<N> {
+        let host = self.hosts.host_of(root);
+        let is_here = host == self.host;
+        if is_here {
+            for (_, range) in step.parts() {
+                self.node
+                    .broadcast(self.hosts.place_of(root), &mut data[range])?;
+            }
+        }
+        for (lane, range) in step.parts() {
+            let (part, data) = (self.begin(Acting::Lane(lane)), &mut data[range]);
+            self.between_hosts(part, |network| broadcast::start(network, host, data, 1))?;
+        }
+        for (lane, range) in step.parts().filter(|_| !is_here) {
+            let leader = self.hosts.leaders(self.host)[lane];
+            self.node
+                .broadcast(self.hosts.place_of(leader), &mut data[range])?;
+        }
+        Ok(())
     }
 
     /// Combines all ranks' data at the root; what others give stays as it is.
@@ -54,9 +82,14 @@ impl<N: Network> ClusterMember<N> {
         combine: &dyn Combine,
     ) -> Result<(), ClusterError<N::Error>> {
         self.assert_order(combine);
-        let (part, host) = (self.begin(Acting::Root(root)), self.hosts.host_of(root));
+        let host = self.hosts.host_of(root);
         let mut room = Vec::new();
-        for segment in self.segments(data.len(), combine.element_size()) {
+        for step in self.steps(data.len(), combine.element_size()) {
+            let Some(segment) = step.single() else {
+                self.reduce_in_lanes((root, &mut room), data, &step, combine)?;
+                continue;
+            };
+            let part = self.begin(Acting::Root(root));
             let mut data = &mut data[segment];
             if part.acts && self.rank != root {
                 data = copied(&mut room, data);
@@ -64,7 +97,56 @@ impl<N: Network> ClusterMember<N> {
             self.node.reduce(part.leader, data, combine)?;
             self.between_hosts(part, |network| reduce::start(network, host, data, &combine))?;
         }
-        self.end(part)
+        self.end()
+    }
+
+    /// The leaders of the root's host give it what they have; what they bring themselves is combined in `room`.
+    fn reduce_in_lanes(
+        &mut self,
+        (root, room): (usize, &mut Vec<u128>),
+        data: &mut [u8],
+        step: &Step,
+        combine: &dyn Combine,
+    ) -> Ended<N> {
+        let (host, here) = (self.hosts.host_of(root), self.hosts.clone());
+        let leads = |lane: usize| here.leaders(self.host)[lane] == self.rank;
+        let own = step.parts().find(|(lane, _)| leads(*lane));
+        let mut own = own.map(|(_, range)| copied(room, &data[range]));
+        for (lane, range) in step.parts() {
+            let part = self.begin(Acting::Lane(lane));
+            match &mut own {
+                Some(own) if part.acts => {
+                    self.node.reduce(part.leader, own, combine)?;
+                }
+                _ => self.node.reduce(part.leader, &mut data[range], combine)?,
+            }
+        }
+        if let Some(own) = &mut own {
+            let reduced = reduce::start(&mut self.network, host, own, &combine);
+            reduced.map_err(ClusterError::Network)?;
+        }
+        if host != self.host {
+            return Ok(());
+        }
+        let own = own.as_deref().unwrap_or_default();
+        let at = here.place_of(root);
+        if self.rank != root {
+            return Ok(self.node.gather(at, own, None)?);
+        }
+        let place = |lane: usize| here.place_of(here.leaders(host)[lane]);
+        let mut lens = vec![0; here.ranks(host).len()];
+        for (lane, range) in step.parts() {
+            lens[place(lane)] = range.len();
+        }
+        let begins = crate::node::begins(&lens);
+        let mut all = self.buffers.get(lens.iter().sum());
+        self.node.gather(at, own, Some((&mut all, &lens)))?;
+        for (lane, range) in step.parts() {
+            let from = begins[place(lane)];
+            data[range.clone()].copy_from_slice(&all[from..from + range.len()]);
+        }
+        self.buffers.give_back([all]);
+        Ok(())
     }
 
     /// Combines all ranks' data on all of them.
@@ -83,14 +165,22 @@ impl<N: Network> ClusterMember<N> {
         combine: &dyn Combine,
     ) -> Result<(), ClusterError<N::Error>> {
         self.assert_order(combine);
-        let part = self.begin(Acting::Leaders);
-        for segment in self.segments(data.len(), combine.element_size()) {
-            let data = &mut data[segment];
-            self.node.reduce(part.leader, data, combine)?;
-            self.between_hosts(part, |network| allreduce::start(network, data, &combine))?;
-            self.node.broadcast(part.leader, data)?;
+        for step in self.steps(data.len(), combine.element_size()) {
+            for (lane, range) in step.parts() {
+                let part = self.begin(Acting::Lane(lane));
+                self.node.reduce(part.leader, &mut data[range], combine)?;
+            }
+            for (lane, range) in step.parts() {
+                let (part, data) = (self.begin(Acting::Lane(lane)), &mut data[range]);
+                self.between_hosts(part, |network| allreduce::start(network, data, &combine))?;
+            }
+            for (lane, range) in step.parts() {
+                let leader = self.hosts.leaders(self.host)[lane];
+                self.node
+                    .broadcast(self.hosts.place_of(leader), &mut data[range])?;
+            }
         }
-        self.end(part)
+        self.end()
     }
 
     /// Combines all ranks' data, of which each gets its block. `counts` are the elements of all blocks.
@@ -150,7 +240,7 @@ impl<N: Network> ClusterMember<N> {
             .collect();
         let send = part.acts.then_some((&*own, &own_lens[..]));
         self.node.scatter(part.leader, send, recv)?;
-        self.end(part)
+        self.end()
     }
 
     #[track_caller]

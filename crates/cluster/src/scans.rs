@@ -31,7 +31,7 @@ impl<N: Network> ClusterMember<N> {
         if self.host > 0 {
             combine.combine_left(data, total);
         }
-        self.end(part)
+        self.end()
     }
 
     /// Combines the data of all ranks before this one. Those of the first rank are undefined afterwards.
@@ -63,7 +63,7 @@ impl<N: Network> ClusterMember<N> {
             (_, true) => data.copy_from_slice(total),
             (_, false) => combine.combine_left(data, total),
         }
-        self.end(part)
+        self.end()
     }
 
     #[track_caller]

@@ -438,19 +438,38 @@ fn check_parts(
     assert_eq!(found, whole, "{}", case());
 }
 
-/// Runs a random program on a random number of hosts and ranks.
-fn run(seed: u64) {
-    let mut rng = Rng::with_seed(seed);
-    let count = rng.usize(1..=5);
+/// The host and the card of each rank: anything, or hosts that all have several leaders.
+fn places(rng: &mut Rng) -> (Vec<usize>, Vec<Option<u32>>) {
+    let several = rng.u8(..3) == 0;
+    let count = rng.usize(1..=if several { 3 } else { 5 });
     let mut keys: Vec<usize> = (0..count).collect();
+    if several {
+        (0..rng.usize(1..=2)).for_each(|_| keys.extend(0..count));
+    }
     let more = rng.usize(..4);
     keys.extend(std::iter::repeat_with(|| rng.usize(..count)).take(more));
     match rng.bool() {
         true => keys.sort_unstable(),
         false => rng.shuffle(&mut keys),
     }
-    let near: Vec<bool> = keys.iter().map(|_| rng.bool()).collect();
-    let hosts = Arc::new(Hosts::new(&keys, &near));
+    let mut seen = vec![0; count];
+    let card = |&host: &usize| {
+        seen[host] += 1;
+        match several {
+            // The first two of each host are near cards of their own.
+            true if seen[host] <= 2 => Some(seen[host]),
+            _ => Some(rng.u32(..4)).filter(|&card| card > 0),
+        }
+    };
+    let cards = keys.iter().map(card).collect();
+    (keys, cards)
+}
+
+/// Runs a random program on a random number of hosts and ranks.
+fn run(seed: u64) {
+    let mut rng = Rng::with_seed(seed);
+    let (keys, cards) = places(&mut rng);
+    let hosts = Arc::new(Hosts::new(&keys, &cards));
     let segments = match rng.u8(..4) {
         0 => Some(PipelineSegments::Whole),
         1 => Some(PipelineSegments::Fixed(1 + rng.usize(..200))),

@@ -1,14 +1,15 @@
 #!/bin/sh
-# `network.sh FOLDER HOSTS BOOTS KEPT...`: hosts on one machine, and a front from which programs are started on them. It is
+# `network.sh FOLDER HOSTS BOOTS LINKS KEPT...`: hosts on one machine, and a front from which programs are started on them. It is
 # run as root, in namespaces of its own. Each host is a process in namespaces of its own, with a link to a bridge: nothing
 # that a host has is seen on another. FOLDER/host-K has the process's number. BOOTS is `own` where the hosts tell different
-# starts of the kernel, as hosts do. Of /tmp a host sees FOLDER and KEPT alone.
+# starts of the kernel, as hosts do. LINKS is `fast`, or `shaped` to 1 Gbit/s and 0.1 ms as on Ethernet: by netem, or without its
+# delay by tbf where the kernel has no netem. Of /tmp a host sees FOLDER and KEPT alone.
 #
-# The script says "ready". When its input ends, it ends, and all processes of its hosts with it, since it is the first of its
+# The script says "ready", and what shapes the links. When its input ends, it ends, and all processes of its hosts with it, since it is the first of its
 # namespace; so nothing stays behind, however the test that holds the other end has ended.
 set -eu
-folder=$1 hosts=$2 boots=$3
-shift 3
+folder=$1 hosts=$2 boots=$3 links=$4
+shift 4
 await() {
   tries=0
   while ! [ -e "$folder/$1" ]; do
@@ -66,6 +67,16 @@ done
 for host in $(seq "$hosts"); do
   await "up-$host"
 done
-echo ready
+shaped=none
+shape() {
+  for host in $(seq "$hosts"); do
+    nsenter --target "$(cat "$folder/host-$host")" --net tc qdisc add dev eth root "$@" 2>/dev/null || return 1
+  done
+  shaped=$1
+}
+if [ "$links" = shaped ]; then
+  shape netem delay 100us rate 1gbit || shape tbf rate 1gbit burst 128kb latency 50ms || true
+fi
+echo "ready $shaped"
 cat >/dev/null
 rm -rf "$folder"

@@ -1,7 +1,7 @@
 //! An allgather in which each rank takes from all others: a part is read in its rank's memory.
 
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
 /// Copies each rank's `len` bytes of `send` to `part(rank)` of all ranks' `recv`. A rank serves the ranks before it
@@ -25,7 +25,8 @@ pub fn direct<F: Fabric>(
     let (rank, n) = (fabric.rank(), fabric.size());
     let others = (1..n).map(|step| (rank + n - step) % n);
     protocol.give_all(fabric, send, others, 0..len)?;
-    recv[part(rank)].copy_from_slice(fabric.view(send, 0..len));
+    let all = recv.len();
+    stream::copy(&mut recv[part(rank)], fabric.view(send, 0..len), all);
     for peer in fabric.reading_order() {
         protocol.take(fabric, peer, &mut recv[part(peer)])?;
     }

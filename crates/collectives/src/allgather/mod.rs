@@ -15,7 +15,7 @@ use crate::parts::equal;
 use crate::registry::{Request, record};
 use crate::transfer::TransferProtocol;
 use crate::{broadcast, gather};
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
 /// Gathers parts of one length, `send.len()` bytes of each rank, in each rank's `recv`, by the algorithm that the
@@ -161,7 +161,8 @@ fn run_ring<F: Fabric>(
     element_size: usize,
 ) -> Result<(), F::Error> {
     let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
-    recv[part(context.fabric.rank())].copy_from_slice(send);
+    let (own, all) = (part(context.fabric.rank()), recv.len());
+    stream::copy(&mut recv[own], send, all);
     context
         .fabric
         .with_window(recv, element_size, true, |fabric, recv| {

@@ -2,7 +2,7 @@
 //! a third in the same step.
 
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
 /// Copies `give(peer)` of each rank's `send` to each `peer`, which gets it at `take(rank)` of its
@@ -32,7 +32,8 @@ pub fn direct<F: Fabric>(
     for peer in others(fabric) {
         protocol.give(fabric, send, peer, give(peer))?;
     }
-    recv[take(rank)].copy_from_slice(fabric.view(send, give(rank)));
+    let all = recv.len();
+    stream::copy(&mut recv[take(rank)], fabric.view(send, give(rank)), all);
     take_from_others(fabric, recv, take, protocol)?;
     fabric.flush()
 }

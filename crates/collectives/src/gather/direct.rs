@@ -1,7 +1,7 @@
 //! A gather from all ranks straight to the root: no part is moved twice.
 
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
 /// Copies each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. Other ranks' `recv` is ignored.
@@ -27,7 +27,8 @@ pub fn direct<F: Fabric>(
         protocol.give(fabric, send, root, 0..len)?;
         return fabric.flush();
     }
-    recv[part(root)].copy_from_slice(fabric.view(send, 0..len));
+    let all = recv.len();
+    stream::copy(&mut recv[part(root)], fabric.view(send, 0..len), all);
     for peer in (1..n).map(|step| (root + step) % n) {
         protocol.take(fabric, peer, &mut recv[part(peer)])?;
     }

@@ -2,7 +2,7 @@
 //! clusters §3.2).
 
 use crate::token::{Passing, halves, passing};
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
 /// Copies each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. `near` says that this rank is on
@@ -27,7 +27,8 @@ pub fn token_ring<F: Fabric>(
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     if rank == root {
-        recv[part(root)].copy_from_slice(fabric.view(send, 0..len));
+        let all = recv.len();
+        stream::copy(&mut recv[part(root)], fabric.view(send, 0..len), all);
         for peer in (1..n).map(|step| (root + step) % n) {
             let part = part(peer);
             for half in halves(part, (element_size, token_bytes)) {

@@ -47,6 +47,11 @@ pub fn chain<F: Fabric>(
                 })?;
                 false
             }
+            (Some(before), Upto::Before) if after.is_none() => {
+                let mine = fabric.view_mut(window, part.clone())?;
+                protocol.take(fabric, before, mine)?;
+                false
+            }
             (Some(before), Upto::Before) => {
                 // `sum` is passed on, `mine` is kept.
                 let sum = fabric.view_mut(scratch, place.clone())?;
@@ -54,9 +59,7 @@ pub fn chain<F: Fabric>(
                 protocol.take_with(fabric, before, bytes, incoming, |start, piece| {
                     let range = start..start + piece.len();
                     let mine = &mut mine[range.clone()];
-                    if after.is_some() {
-                        combine.combine_into(&mut sum[range], piece, mine);
-                    }
+                    combine.combine_into(&mut sum[range], piece, mine);
                     mine.copy_from_slice(piece);
                 })?;
                 true

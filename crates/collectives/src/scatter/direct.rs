@@ -1,7 +1,7 @@
 //! A scatter from the root straight to all ranks: no part is moved twice.
 
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
 /// Copies `part(rank)` of `root`'s `send` to each rank's `recv`. Other ranks' `send` is ignored.
@@ -30,6 +30,7 @@ pub fn direct<F: Fabric>(
     for peer in (1..n).map(|step| (root + step) % n) {
         protocol.give(fabric, send, peer, part(peer))?;
     }
-    recv.copy_from_slice(fabric.view(send, part(root)));
+    let all = recv.len();
+    stream::copy(recv, fabric.view(send, part(root)), all);
     fabric.flush()
 }

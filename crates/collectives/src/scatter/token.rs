@@ -8,7 +8,7 @@
 //! 3. else when at most `token_bytes` are left.
 
 use crate::token::{Passing, halves, passing};
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
 /// Copies `part(rank)` of `root`'s `send` to each rank's `recv`. `near` says that this rank is on the root's NUMA
@@ -40,7 +40,8 @@ pub fn token_ring<F: Fabric>(
                 }
             }
         }
-        recv.copy_from_slice(fabric.view(send, part(root)));
+        let all = recv.len();
+        stream::copy(recv, fabric.view(send, part(root)), all);
         return fabric.flush();
     }
     let v = (rank + n - root) % n;

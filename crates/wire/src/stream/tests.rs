@@ -21,6 +21,28 @@ fn streamed_copies_are_copies_at_any_ends() {
 }
 
 #[test]
+fn long_copies_have_all_blocks() {
+    for len in [
+        0,
+        1,
+        BLOCK_BYTES - 1,
+        BLOCK_BYTES,
+        BLOCK_BYTES + 1,
+        3 * BLOCK_BYTES + 7,
+    ] {
+        let from: Vec<u8> = (0..len).map(|i| (i * 7 + i / 256) as u8).collect();
+        for all in [0, usize::MAX] {
+            let mut into = vec![0xEE; len + 9];
+            copy(&mut into, &from, all);
+            assert!(
+                into[..len] == from && into[len..] == [0xEE; 9],
+                "{len} bytes"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_share_is_that_of_the_last_cache() {
     let root = std::env::temp_dir().join(format!("corecast-stream-{}", std::process::id()));
     let cpus = root.join("sys/devices/system/cpu");
