@@ -62,7 +62,7 @@ pub(crate) enum Acting {
     /// Everywhere the first leader.
     Leaders,
     /// Everywhere the leader of this number.
-    Lane(usize),
+    Leader(usize),
     /// The root for its own host, elsewhere the first leader.
     Root(usize),
     /// Everywhere the last rank, which has the result of its host's scan.
@@ -180,7 +180,7 @@ impl<N: Network> ClusterMember<N> {
         match acting {
             Acting::Root(root) if self.hosts.host_of(root) == host => root,
             Acting::Last => *self.hosts.ranks(host).last().expect("a host has ranks"),
-            Acting::Lane(lane) => self.hosts.leaders(host)[lane],
+            Acting::Leader(lane) => self.hosts.leaders(host)[lane],
             Acting::Leaders | Acting::Root(_) => self.hosts.leaders(host)[0],
         }
     }

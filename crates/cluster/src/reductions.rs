@@ -54,7 +54,7 @@ impl<N: Network> ClusterMember<N> {
             }
         }
         for (lane, range) in step.parts() {
-            let (part, data) = (self.begin(Acting::Lane(lane)), &mut data[range]);
+            let (part, data) = (self.begin(Acting::Leader(lane)), &mut data[range]);
             self.between_hosts(part, |network| broadcast::start(network, host, data, 1))?;
         }
         for (lane, range) in step.parts().filter(|_| !is_here) {
@@ -113,7 +113,7 @@ impl<N: Network> ClusterMember<N> {
         let own = step.parts().find(|(lane, _)| leads(*lane));
         let mut own = own.map(|(_, range)| copied(room, &data[range]));
         for (lane, range) in step.parts() {
-            let part = self.begin(Acting::Lane(lane));
+            let part = self.begin(Acting::Leader(lane));
             match &mut own {
                 Some(own) if part.acts => {
                     self.node.reduce(part.leader, own, combine)?;
@@ -167,11 +167,11 @@ impl<N: Network> ClusterMember<N> {
         self.assert_order(combine);
         for step in self.steps(data.len(), combine.element_size()) {
             for (lane, range) in step.parts() {
-                let part = self.begin(Acting::Lane(lane));
+                let part = self.begin(Acting::Leader(lane));
                 self.node.reduce(part.leader, &mut data[range], combine)?;
             }
             for (lane, range) in step.parts() {
-                let (part, data) = (self.begin(Acting::Lane(lane)), &mut data[range]);
+                let (part, data) = (self.begin(Acting::Leader(lane)), &mut data[range]);
                 self.between_hosts(part, |network| allreduce::start(network, data, &combine))?;
             }
             for (lane, range) in step.parts() {

@@ -199,6 +199,8 @@ pub(crate) struct Chooser<'a> {
     races: &'a Races,
     /// The team that has lost ranks, of which this one goes on.
     before: Option<&'a Before<'a>>,
+    /// Whether ranks share hardware threads, so that a barrier counts unless a preference or a race decides.
+    counts: bool,
 }
 
 /// A decision about one operation, before the notes on sources that could not decide are added.
@@ -223,7 +225,13 @@ impl<'a> Chooser<'a> {
             preferences,
             races,
             before: None,
+            counts: false,
         })
+    }
+
+    /// Says that a barrier counts where the model decides: then nothing better is searched for, which takes most of the time.
+    pub(crate) fn counting(self, counts: bool) -> Self {
+        Self { counts, ..self }
     }
 
     /// Sets the guard: the search for better trees ends after [`GUARD`] of CPU time, more in large
@@ -370,7 +378,11 @@ impl<'a> Chooser<'a> {
     /// The schedules of all patterns, by predicted latency.
     fn all(&self, operation: Operation) -> Result<Vec<Candidate>, PlanError> {
         let mut candidates: Vec<Candidate> = Vec::new();
+        let searches = !(self.counts && operation == Operation::Barrier);
         for pattern in patterns(operation) {
+            if pattern == Pattern::Best && !searches {
+                continue;
+            }
             let candidate = self.drafts.of_pattern(pattern, operation)?;
             if candidates.iter().all(|c| c.shape != candidate.shape) {
                 candidates.push(candidate);

@@ -44,6 +44,31 @@ mod tests {
     use crate::{Flag, PAIR_BYTES};
 
     #[test]
+    fn several_segments_share_nothing() {
+        let segments = Segment::several([1, 0, 5000, 40], None).unwrap();
+        let flags: Vec<_> = [0, 2, 3]
+            .map(|at: usize| segments[at].lines::<Flag>(1).unwrap())
+            .into_iter()
+            .collect();
+        flags[1][0].raise(7);
+        assert_eq!(
+            flags.iter().map(|flag| flag[0].seq()).collect::<Vec<_>>(),
+            [0, 7, 0]
+        );
+        // A page each, of which none is another's.
+        assert!(segments[0].lines::<Flag>(1 << 20).is_err());
+        let page = rustix::param::page_size();
+        let bytes = |at: usize| segments[at].bytes();
+        assert_eq!(
+            [0, 1, 2, 3].map(bytes),
+            [page, page, 5000_usize.next_multiple_of(page), page]
+        );
+        for long in [vec![usize::MAX], vec![1, usize::MAX, 1], vec![1 << 62; 4]] {
+            assert!(Segment::several(long.clone(), None).is_err(), "{long:?}");
+        }
+    }
+
+    #[test]
     fn lines_are_zeroed_aligned_and_disjoint() {
         let segment = Segment::new(Segment::bytes_for::<Flag>(40), None).unwrap();
         let lines = segment.lines::<Flag>(40).unwrap();

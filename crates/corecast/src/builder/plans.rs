@@ -17,7 +17,7 @@ impl TeamDraft {
         let costs = self.costs.both_ways();
         let chooser =
             Chooser::new(costs, &self.rank_pus, &self.preferences, &self.races)?.guarded();
-        let chooser = chooser.after(before);
+        let chooser = chooser.after(before).counting(self.shares());
         let broadcast = chooser.choose(Operation::Broadcast)?;
         let reduce = chooser.choose(Operation::Reduce)?;
         let barrier = chooser.choose(Operation::Barrier)?;
@@ -47,8 +47,12 @@ impl TeamDraft {
     /// Whether the barrier is a counter in one line, whatever the model says. Where ranks share hardware
     /// threads, most of the time is spent on waiting for a turn on a PU, which the model leaves out.
     pub(super) fn counts(&self, barrier: &Choice) -> bool {
-        let usable = self.here.unthrottled_parallelism();
-        self.rank_pus.len() > usable && barrier.decided_by == DecidedBy::Model
+        self.shares() && barrier.decided_by == DecidedBy::Model
+    }
+
+    /// Whether ranks share hardware threads.
+    fn shares(&self) -> bool {
+        self.rank_pus.len() > self.here.unthrottled_parallelism()
     }
 
     /// The package of each rank; threads that are not pinned have none.

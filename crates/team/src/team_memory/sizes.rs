@@ -256,18 +256,13 @@ pub(super) fn rank_segments(
     context: usize,
 ) -> Result<Vec<Arc<Segment>>, SegmentError> {
     let mut at = match memory {
-        MemoryKind::Private if context == 0 => {
-            // Each of many segments may be small.
-            Segment::check_room(sizes.context(0))?;
-            0
-        }
+        MemoryKind::Private if context == 0 => return touched_segments(nodes, sizes),
         MemoryKind::Private => 0,
         MemoryKind::Shared(_, from) => from.saturating_add(sizes.before(context)),
     };
     let rank_segment = |(rank, &node): (usize, &Option<u32>)| {
         let bytes = sizes.rank_segment(context, rank);
         match memory {
-            MemoryKind::Private if context == 0 => Segment::new(bytes, node),
             MemoryKind::Private => {
                 let rank_segment = Segment::reserve(bytes)?;
                 if let Some(node) = node {
@@ -283,4 +278,25 @@ pub(super) fn rank_segments(
         }
     };
     nodes.iter().enumerate().map(rank_segment).collect()
+}
+
+/// This process's memory for each rank in operation context 0, side by side for all ranks of a NUMA node.
+fn touched_segments(
+    nodes: &[Option<u32>],
+    sizes: &MemorySizes,
+) -> Result<Vec<Arc<Segment>>, SegmentError> {
+    // Each of several segments may be small.
+    Segment::check_room(sizes.context(0))?;
+    let mut of_ranks: Vec<Option<Arc<Segment>>> = vec![None; nodes.len()];
+    for (first, &node) in nodes.iter().enumerate() {
+        if of_ranks[first].is_some() {
+            continue;
+        }
+        let ranks = || (first..nodes.len()).filter(|&rank| nodes[rank] == node);
+        let segments = Segment::several(ranks().map(|rank| sizes.rank_segment(0, rank)), node)?;
+        for (rank, segment) in ranks().zip(segments) {
+            of_ranks[rank] = Some(segment);
+        }
+    }
+    Ok(of_ranks.into_iter().flatten().collect())
 }

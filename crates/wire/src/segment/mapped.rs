@@ -61,6 +61,7 @@ impl Segment {
         let requested = node.map(|node| (node, numa::prefer(base, bytes, node)));
         // One call instead of a fault for each page, where the kernel knows it.
         if !cfg!(miri) {
+            numa::want_huge_pages(base, bytes);
             numa::populate(base, bytes);
         }
         for page in (0..bytes).step_by(rustix::param::page_size()) {
@@ -72,6 +73,52 @@ impl Segment {
             segment.placement = numa::outcome(base, node, requested);
         }
         Ok(Arc::new(segment))
+    }
+
+    /// Maps a segment of each of these lengths (rounded up to pages) as [`new`](Self::new) does, side by side: with huge pages,
+    /// where the kernel gives any, they are touched in less than half of the time that each takes by itself.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::{Flag, Segment};
+    /// let segments = Segment::several([100, 5000], None)?;
+    /// segments[1].lines::<Flag>(1)?[0].raise(3);
+    /// assert_eq!(segments[0].lines::<Flag>(1)?[0].seq(), 0);
+    /// # Ok::<(), corecast_wire::SegmentError>(())
+    /// ```
+    pub fn several(
+        bytes: impl IntoIterator<Item = usize>,
+        node: Option<u32>,
+    ) -> Result<Vec<Arc<Self>>, SegmentError> {
+        let mut end = 0_usize;
+        let part = |bytes: usize| {
+            let begin = end;
+            // What is too long for a segment is too long for all of them.
+            end = end.saturating_add(pages(bytes).unwrap_or(usize::MAX));
+            begin..end
+        };
+        let parts: Vec<Range<usize>> = bytes.into_iter().map(part).collect();
+        let whole = Self::new(end, node)?;
+        // Nobody else has the whole, so that parts may be used as segments of their own may.
+        let part = |part: Range<usize>| {
+            Ok(Arc::new(Self {
+                base: whole.pages_at(part.start, part.len())?,
+                bytes: part.len(),
+                reserved: part.len(),
+                claims: Mutex::default(),
+                used: AtomicU64::new(0),
+                purpose: AtomicU32::new(UNDECIDED),
+                placement: whole.placement.clone(),
+                shared: false,
+                whole: Some(Arc::clone(&whole)),
+            }))
+        };
+        parts.into_iter().map(part).collect()
     }
 
     /// Sets `bytes` (rounded up to pages) of addresses aside. A page takes memory from its first write

@@ -51,6 +51,17 @@ impl Segment {
         }))
     }
 
+    /// An empty segment for each of these lengths.
+    pub fn several(
+        bytes: impl IntoIterator<Item = usize>,
+        node: Option<u32>,
+    ) -> Result<Vec<Arc<Self>>, SegmentError> {
+        bytes
+            .into_iter()
+            .map(|bytes| Self::new(bytes, node))
+            .collect()
+    }
+
     /// An empty segment, as `new` makes it.
     pub fn reserve(bytes: usize) -> Result<Arc<Self>, SegmentError> {
         Self::new(bytes, None)
