@@ -129,7 +129,7 @@ fn kernel_copy(requested: &str) {
     let n: usize = n.parse().unwrap();
     let address = Address::Name(name.to_owned());
     let mut options = Options::default();
-    if let "bound" | "crowded" = kind {
+    if let "bound" | "shared" = kind {
         bind_to_one_cpu();
         options.parallelism = Some(if kind == "bound" { n } else { 1 });
     }
@@ -141,7 +141,7 @@ fn kernel_copy(requested: &str) {
     assert_eq!(team.transfer_path(own), None);
     println!("\nfrom {:?}", team.lends_direct_from());
     match kind {
-        "bound" | "crowded" => println!("\nworks"),
+        "bound" | "shared" => println!("\nworks"),
         "whole" => {
             team.run(|member| {
                 for _ in 0..3 {
@@ -395,7 +395,7 @@ fn memory_is_read_where_it_is_allowed_and_wished_for() {
 /// Whether ranks share cores is what the team's creator found, not how many CPUs a process is bound to.
 #[test]
 fn a_process_that_is_bound_to_a_cpu_shares_it_with_nobody() {
-    for (kind, from) in [("bound", "from None"), ("crowded", "from Some(")] {
+    for (kind, from) in [("bound", "from None"), ("shared", "from Some(")] {
         let name = format!("{kind}-{}", std::process::id());
         for child in start(&name, kind, &[None; 2]) {
             let said = said(child);
