@@ -47,6 +47,8 @@ pub(crate) enum Taken {
     Library,
     /// It is the library's, and this comes after it.
     LibraryAnd(After),
+    /// It is the library's, on a communicator whose calls are [counted](Communicator::counted).
+    LibraryCounted(&'static Communicator),
     /// It is the library's, and the time is to be [noted](note), since then.
     LibraryTimed(Handle, Entry, Instant),
 }
@@ -114,7 +116,10 @@ fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option
             }),
         }
     });
-    ran.unwrap_or(Taken::Library)
+    ran.unwrap_or_else(|| match found.1.is_counting() {
+        true => Taken::LibraryCounted(found.1),
+        false => Taken::Library,
+    })
 }
 
 /// [`run`] for a reduction: if a race has left it to the library, that is found first.
@@ -231,6 +236,19 @@ fn raise(library: &Library, comm: Handle, code: c_int) -> c_int {
 }
 
 impl Call<'_> {
+    /// Whether what this rank sends lies where the same is received. MPI forbids that; `None` if the library refuses it. Most
+    /// libraries let programs do so, and so does this.
+    #[inline]
+    pub(crate) fn is_aliased(
+        &self,
+        sent: *const c_void,
+        received: *const c_void,
+        bytes: usize,
+    ) -> Option<bool> {
+        let is_same = sent == received && bytes > 0;
+        (!is_same || !self.library.refuses_aliases()).then_some(is_same)
+    }
+
     /// Goes on if this call runs on the team, and not if it is the library's; `bytes` is the same on all ranks. If the library
     /// may win, the two are raced.
     #[inline]

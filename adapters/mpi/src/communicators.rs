@@ -271,8 +271,36 @@ impl Communicator {
         };
     }
 
+    /// Whether calls are counted, as the communicator has no team yet and may get one.
+    #[cold]
+    pub(crate) fn is_counting(&self) -> bool {
+        // SAFETY: MPI allows one collective at a time on a communicator.
+        let found = unsafe { self.inner.with(|_| (), |inner| Ok(inner.shared.is_none())) };
+        // Relaxed: only calls on the communicator change it.
+        found == Ok(true) && self.is_served.load(Ordering::Relaxed)
+    }
+
+    /// Counts a call that the library has ended with this code. One whose arguments it has refused is none: it may be this
+    /// rank's alone, which makes it again.
+    #[cold]
+    pub(crate) fn counted(&self, code: c_int) {
+        if code != 0 && process::library().is_none_or(|library| library.has_refused(code)) {
+            return;
+        }
+        // SAFETY: as above.
+        let _: Result<(), ()> = unsafe {
+            self.inner.with(
+                |_| (),
+                |inner| {
+                    inner.calls += 1;
+                    Ok(())
+                },
+            )
+        };
+    }
+
     /// Runs `body` with the team of the communicator, this process's rank and the number of ranks; `None` if this call is
-    /// the library's. A communicator that has no team yet counts the call, and makes a team when there were enough. All
+    /// the library's. A communicator that has no team yet makes one when [enough](Self::counted) calls were counted. All
     /// members do it in the same call.
     #[inline]
     pub(crate) fn with<R>(
@@ -285,7 +313,7 @@ impl Communicator {
             self.inner.with(
                 |_| (),
                 |inner| {
-                    if inner.shared.is_none() && !self.count(library, inner) {
+                    if inner.shared.is_none() && !self.meet(library, inner) {
                         return Ok(None);
                     }
                     let shared = inner.shared.as_deref();
@@ -297,9 +325,8 @@ impl Communicator {
     }
 
     #[cold]
-    fn count(&self, library: &'static Library, inner: &mut Inner) -> bool {
-        inner.calls += 1;
-        if inner.calls <= CALLS_BEFORE {
+    fn meet(&self, library: &'static Library, inner: &mut Inner) -> bool {
+        if inner.calls < CALLS_BEFORE {
             return false;
         }
         let handle = self.handle.load(Ordering::Relaxed);

@@ -110,6 +110,11 @@ macro_rules! taken_over {
                             note(comm, entry, began);
                             code
                         }
+                        (Taken::LibraryCounted(communicator), Some(native)) => {
+                            let code = native($($argument),*);
+                            communicator.counted(code);
+                            code
+                        }
                         (Taken::LibraryAnd(after), Some(native)) => {
                             let code = native($($argument),*);
                             after.call(code);

@@ -104,7 +104,14 @@ impl Call<'_> {
     fn own(&self, sent: Sent, times: usize, place: Block) -> Option<Own> {
         match self.is_in_place(sent.0) {
             true => Some(Own::InPlace(place)),
-            false => Some(Own::Apart(self.sent(sent)?.times(times))),
+            false => {
+                let block = self.sent(sent)?.times(times);
+                let is_aliased = self.is_aliased(block.start, place.start, block.bytes())?;
+                Some(match is_aliased {
+                    true => Own::InPlace(block),
+                    false => Own::Apart(block),
+                })
+            }
         }
     }
 
@@ -202,6 +209,14 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
             true => None,
             false => Some(call.received(received)?),
         };
+        let into = match (&from, into) {
+            (Some(from), Some(into)) => {
+                let own = from.after(call.rank).start;
+                let is_aliased = call.is_aliased(own, into.start, into.bytes())?;
+                Some(into).filter(|_| !is_aliased)
+            }
+            (_, into) => into,
+        };
         let bytes = from.as_ref().or(into.as_ref())?.bytes();
         call.take(Kind::Scatter, bytes)?;
         // SAFETY: MPI's contract.
@@ -285,10 +300,10 @@ pub(crate) unsafe fn gatherv<C: Counts>(
             return Some(call.ranks.gatherv(root, &unsafe { block.read() }, None));
         }
         let elements = call.elements(received.2)?;
-        call.take(Kind::Gatherv, 0)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
         let own = call.own(sent, 1, layout.part(call.rank))?;
+        call.take(Kind::Gatherv, 0)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = own.read();
@@ -325,13 +340,21 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             }
         }
         let elements = call.elements(sent.2)?;
-        call.take(Kind::Scatterv, 0)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let layout = unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?;
         let into = match call.is_in_place(received.0) {
             true => None,
             false => Some(call.received(received)?),
         };
+        let into = match into {
+            Some(into) => {
+                let own = layout.part(call.rank).start;
+                let is_aliased = call.is_aliased(own, into.start, into.bytes())?;
+                Some(into).filter(|_| !is_aliased)
+            }
+            None => None,
+        };
+        call.take(Kind::Scatterv, 0)?;
         // SAFETY: MPI's contract.
         unsafe {
             let mut bytes = match &into {
@@ -362,10 +385,10 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
         let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let total = unsafe { total(received.1, call.size) }?;
-        call.take(Kind::Allgatherv, elements.bytes(total) / call.size)?;
         // SAFETY: as above.
         let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
         let own = call.own(sent, 1, layout.part(call.rank))?;
+        call.take(Kind::Allgatherv, elements.bytes(total) / call.size)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = own.read();
@@ -390,7 +413,6 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
 ) -> Taken {
     run_move(comm, any(Kind::Alltoallv), |call| {
         let elements = call.elements(received.2)?;
-        call.take(Kind::Alltoallv, 0)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let into = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
         let in_place = call.is_in_place(sent.0);
@@ -402,10 +424,13 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
                 Some(unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?)
             }
         };
+        let is_aliased = call.is_aliased(sent.0, received.0, usize::from(!in_place))?;
+        call.take(Kind::Alltoallv, 0)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let give = match &from {
                 None => into.copy(),
+                Some(from) if is_aliased => from.copy(),
                 Some(from) => from.read(),
             };
             let mut room = into.room();

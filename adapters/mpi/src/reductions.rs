@@ -108,6 +108,10 @@ impl Reduction {
     ///
     /// The program gave the one to be read and the other to be written.
     unsafe fn copy(&self, from: *const c_void, to: *mut c_void) {
+        // See `Call::is_aliased`.
+        if from == to.cast_const() {
+            return;
+        }
         // SAFETY: the caller's promise; MPI forbids that they overlap.
         let (from, to) = unsafe { (slice(from, self.bytes), slice_mut(to, self.bytes)) };
         // It is read again at once, so it stays in the caches.
@@ -145,6 +149,9 @@ pub(crate) unsafe fn reduce(
         {
             return None;
         }
+        if call.rank == root {
+            call.is_aliased(sent, received, reduction.bytes)?;
+        }
         call.take_reduction(Kind::Reduce, &reduction)?;
         // SAFETY: MPI's contract. What ranks other than the root give stays as it is.
         unsafe {
@@ -177,6 +184,7 @@ unsafe fn everywhere(
         if !reduction.is_buffer(received) || !reduction.is_buffer(sent) {
             return None;
         }
+        call.is_aliased(sent, received, reduction.bytes)?;
         call.take_reduction(kind, &reduction)?;
         // SAFETY: MPI's contract.
         unsafe {
@@ -254,6 +262,7 @@ pub(crate) unsafe fn exscan(
         if !reduction.is_buffer(sent) || !first && !reduction.is_buffer(received) {
             return None;
         }
+        call.is_aliased(sent, received, reduction.bytes)?;
         call.take_reduction(Kind::Exscan, &reduction)?;
         // SAFETY: MPI's contract.
         unsafe {
@@ -336,11 +345,12 @@ unsafe fn scattered(
     if !reduction.is_buffer(from) || block > 0 && received.is_null() {
         return None;
     }
+    let is_aliased = call.is_aliased(sent, received, reduction.bytes)?;
     call.take_reduction(Kind::ReduceScatter, &reduction)?;
     // SAFETY: MPI's contract.
     let given = unsafe { slice(from, reduction.bytes) };
     // The place of the result is that of what is given, or is not aligned: the one or the other is a copy.
-    let copy = match in_place || !reduction.is_aligned(from) {
+    let copy = match in_place || is_aliased || !reduction.is_aligned(from) {
         true => aligned(given),
         false => SmallVec::new(),
     };

@@ -153,6 +153,11 @@ impl Dialect {
         self.constant(loaded, (c"ompi_mpi_comm_self", 0x4400_0001, 0x102))
     }
 
+    /// `MPI_ERRORS_RETURN`
+    pub(crate) fn errors_return(self, loaded: &Loaded) -> Option<Handle> {
+        self.constant(loaded, (c"ompi_mpi_errors_return", 0x5400_0001, 0x143))
+    }
+
     /// `MPI_BYTE`
     pub(crate) fn byte(self, loaded: &Loaded) -> Option<Handle> {
         self.constant(loaded, (c"ompi_mpi_byte", 0x4c00_010d, 0x247))

@@ -80,6 +80,8 @@ functions! {
     );
     comm_set_attr: c"PMPI_Comm_set_attr"(Handle, c_int, *mut c_void);
     comm_call_errhandler: c"PMPI_Comm_call_errhandler"(Handle, c_int);
+    comm_set_errhandler: c"PMPI_Comm_set_errhandler"(Handle, Handle);
+    error_class: c"PMPI_Error_class"(c_int, *mut c_int);
     comm_split: c"PMPI_Comm_split"(Handle, c_int, c_int, *mut Handle);
     isend: c"PMPI_Isend"(Send, c_int, Handle, c_int, c_int, Handle, *mut Handle);
     get_count: c"PMPI_Get_count"(*mut c_void, Handle, *mut c_int);

@@ -5,6 +5,7 @@ use crate::dialect::{Dialect, Operation};
 use crate::functions::Functions;
 use crate::loaded::Loaded;
 use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
 
 /// An MPI library that is initialised.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Library {
     no_op: Handle,
     no_info: Handle,
     no_communicator: Handle,
+    errors_return: Handle,
+    refuses_aliases: OnceLock<bool>,
     operations: Vec<(Handle, Operation)>,
 }
 
@@ -70,6 +73,8 @@ impl Library {
             no_op: known("MPI_OP_NULL", dialect.no_op(&loaded))?,
             no_info: known("MPI_INFO_NULL", dialect.no_info(&loaded))?,
             no_communicator: known("MPI_COMM_NULL", dialect.no_communicator(&loaded))?,
+            errors_return: known("MPI_ERRORS_RETURN", dialect.errors_return(&loaded))?,
+            refuses_aliases: OnceLock::new(),
             operations: dialect.operations(&loaded),
             loaded,
         })
@@ -152,6 +157,38 @@ impl Library {
     pub fn operation(&self, op: Handle) -> Option<Operation> {
         let found = self.operations.iter().find(|&&(handle, _)| handle == op);
         found.map(|&(_, operation)| operation)
+    }
+
+    /// Whether an error of a collective is that of arguments which the library has refused, before it has sent anything. The library
+    /// must be [running](Self::is_running).
+    pub fn has_refused(&self, code: c_int) -> bool {
+        let mut class = 0;
+        // SAFETY: a place for a number.
+        let known = unsafe { (self.functions.error_class)(code, &mut class) } == 0;
+        // Classes of arguments are the first ones, in all libraries.
+        known && class > 0 && class < self.dialect.truncated()
+    }
+
+    /// Whether the library refuses to send from where it receives, which MPI forbids. It is tried once. The library must be
+    /// [running](Self::is_running).
+    pub fn refuses_aliases(&self) -> bool {
+        *self.refuses_aliases.get_or_init(|| {
+            let (functions, byte) = (&self.functions, self.byte);
+            let (mut own, mut data): (Handle, u8) = (0, 0);
+            let data: *mut c_void = (&raw mut data).cast();
+            // SAFETY: places for a handle and a byte, of a communicator of this process alone.
+            unsafe {
+                if (functions.comm_split)(self.alone, 0, 0, &mut own) != 0 {
+                    return false;
+                }
+                let comm = self.handle(own);
+                let refused = (functions.comm_set_errhandler)(comm, self.errors_return) == 0
+                    && (functions.allgather_bytes)(data.cast_const(), 1, byte, data, 1, byte, comm)
+                        != 0;
+                (functions.comm_free)(&mut own);
+                refused
+            }
+        })
     }
 
     /// Whether the library is initialised and not finalised, so that it can be called.
