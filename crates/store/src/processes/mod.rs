@@ -8,6 +8,7 @@
 //! | `handover.rs` | what a replica is given by its parent: options, and descriptors |
 //! | `replica_store.rs` | the store as the event loop has it: writes through 1Paxos, reads once the replica is current |
 //! | `offers.rs` | snapshots from replica to replica |
+//! | `answers.rs` | what writes were answered that a replica finds in a snapshot |
 //! | `replica_log.rs`, `log_writer.rs` | the log in a folder, as each replica has it; the threads of the one that writes it |
 //! | `limits.rs` | how many there may be, and how long they wait |
 //!
@@ -17,6 +18,7 @@
 //!                  └── replica ◄── a snapshot, when it is started again
 //! ```
 
+mod answers;
 mod generation;
 mod handover;
 mod limits;

@@ -13,6 +13,7 @@ use corecast_agree::paxos::processes::{Delivery, ProcessMember};
 use corecast_wire::ending;
 use mio::net::UnixDatagram;
 
+use super::answers::Answers;
 use super::offers::Offers;
 use super::replica_log::ReplicaLog;
 use crate::bytes::{ByteReader, ByteWriter};
@@ -32,6 +33,8 @@ pub(crate) struct ReplicaStore {
     /// The write that is waited for, and what it is answered.
     awaited: Option<u64>,
     answer: Option<Response>,
+    /// What others' last writes were answered.
+    answers: Answers,
     /// Writes that the group was to agree on.
     agreements: u64,
     /// All before this index was applied.
@@ -69,6 +72,7 @@ impl ReplicaStore {
             bell,
             awaited: None,
             answer: None,
+            answers: Answers::default(),
             agreements: 0,
             applied: 0,
             asked: None,
@@ -190,8 +194,7 @@ impl ReplicaStore {
         }
     }
 
-    /// Writes, and answers once it is chosen. What became of a write is not known if the process is asked to end, or this
-    /// replica has had to take a snapshot that has it.
+    /// Writes, and answers once it is chosen. What became of a write is not known if the process is asked to end.
     pub(crate) fn write(&mut self, operation: &Write) -> Response {
         self.agreements += 1;
         let number = self.member.submit(&operation.encode());
@@ -236,13 +239,16 @@ impl ReplicaStore {
                 Delivery::Command { index, .. } if index < self.applied => {}
                 Delivery::Command {
                     index,
+                    start,
+                    number,
                     own,
                     command,
-                    ..
                 } => {
                     let answer = self.apply(index, &command);
-                    if own.is_some() && own == self.awaited {
-                        self.answer = Some(answer);
+                    match own {
+                        None => self.answers.note(start, number, answer),
+                        Some(_) if own == self.awaited => self.answer = Some(answer),
+                        Some(_) => {}
                     }
                 }
                 Delivery::Behind { floor } if floor <= self.member.next() => {}
@@ -257,6 +263,9 @@ impl ReplicaStore {
             log.advance(&self.keyspace);
         }
         if self.offers.is_asked() {
+            let group = self.member.group();
+            let runs = |start| (0..group.size()).any(|it| group.running(it) == Some(start));
+            self.answers.keep(runs);
             let snapshot = self.snapshot();
             self.offers.answer_all(self.member.group(), &snapshot);
         }
@@ -276,8 +285,8 @@ impl ReplicaStore {
         answer
     }
 
-    /// The whole replica: the length of its databases, these, what was applied, what of it is not in the log, and where it stands in
-    /// the order.
+    /// The whole replica: the length of its databases, these, what was applied, what of it is not in the log, what others' last writes
+    /// were answered, and where it stands in the order.
     fn snapshot(&self) -> Vec<u8> {
         const LENGTH: usize = size_of::<u64>();
         let mut bytes = self.keyspace.encode(vec![0; LENGTH]);
@@ -287,6 +296,7 @@ impl ReplicaStore {
         to.word(self.applied);
         let tail = self.log.as_ref().map(ReplicaLog::encode);
         to.bytes(&tail.unwrap_or_default());
+        self.answers.encode(&mut to);
         to.0.extend(self.member.snapshot());
         to.0
     }
@@ -323,9 +333,10 @@ impl ReplicaStore {
         let mut from = ByteReader(bytes);
         let read = (|| {
             let keyspace = Keyspace::decode(from.bytes()?)?;
-            Some((keyspace, from.word()?, from.bytes()?))
+            let (applied, tail) = (from.word()?, from.bytes()?);
+            Some((keyspace, applied, tail, Answers::decode(&mut from)?))
         })();
-        let Some((keyspace, applied, tail)) = read else {
+        let Some((keyspace, applied, tail, answers)) = read else {
             return false;
         };
         let next = ByteReader(from.0).word();
@@ -336,7 +347,12 @@ impl ReplicaStore {
             _ => self.member.install(from.0).is_some(),
         };
         if installed {
-            (self.keyspace, self.applied) = (keyspace, applied);
+            (self.keyspace, self.applied, self.answers) = (keyspace, applied, answers);
+            // Own writes that it has are not applied any more.
+            let own = |number| self.answers.take(self.member.start(), number);
+            if let Some(answer) = self.awaited.and_then(own) {
+                self.answer = Some(answer);
+            }
             self.log.iter_mut().for_each(|it| it.decode(tail));
         }
         installed

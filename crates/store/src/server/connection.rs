@@ -51,6 +51,8 @@ pub(super) struct Connection {
     sent: usize,
     /// The socket may have more to read.
     readable: bool,
+    /// The client sends no more than what the socket has.
+    closed: bool,
     /// No request runs until replies are written.
     full: bool,
     /// Nothing is done before its writes are agreed on.
@@ -88,6 +90,7 @@ impl Connection {
             out: Vec::new(),
             sent: 0,
             readable: true,
+            closed: false,
             full: false,
             awaits: false,
             resumes: false,
@@ -124,9 +127,10 @@ impl Connection {
         });
     }
 
-    /// Notes that there is more to read.
-    pub(super) fn set_readable(&mut self) {
+    /// Notes that there is more to read, and whether the client has closed behind it.
+    pub(super) fn set_readable(&mut self, closed: bool) {
         self.readable = true;
+        self.closed |= closed;
     }
 
     /// Takes the answer to its writes, if it is to this connection. What became of them is not known if there are no replies.
@@ -220,7 +224,8 @@ impl Connection {
     ) -> std::io::Result<bool> {
         if self.input.is_empty() {
             let length = self.stream.read(scratch)?;
-            self.readable = length == scratch.len();
+            // The socket tells but once that there is more, or an end.
+            self.readable = length == scratch.len() || self.closed;
             let input = &scratch[..length];
             let taken = self.serve(pipeline, shared, input, now);
             self.input.extend_from_slice(&input[taken.bytes..]);

@@ -125,8 +125,9 @@ impl EventLoop {
                     Token(key) => {
                         // It may have been closed by an event before.
                         if let Some(connection) = self.connections.get_mut(key) {
-                            if event.is_readable() || event.is_read_closed() || event.is_error() {
-                                connection.set_readable();
+                            let closed = event.is_read_closed() || event.is_error();
+                            if event.is_readable() || closed {
+                                connection.set_readable(closed);
                             }
                             turn.push(key);
                         }

@@ -60,6 +60,34 @@ fn nonsense_ends_the_connection() {
     }
 }
 
+/// Clients that go amid a request, in one breath with what they send: their places are free at once, and nobody waits until they
+/// have taken too long.
+#[test]
+fn half_requests_of_those_that_go_are_forgotten() {
+    let ours = Ours::start();
+    let mut good = Client::new(ours.address);
+    for bytes in [&b"*3\r\n$3"[..], b"*2\r\n$3\r\nGET\r\n$5\r\nab", b"PIN"] {
+        let mut going: Vec<Client> = (0..20).map(|_| Client::new(ours.address)).collect();
+        for (at, client) in going.iter_mut().enumerate() {
+            assert_eq!(client.say("PING"), "+PONG\r\n");
+            if at % 2 == 0 {
+                // What it has not sent is lost, and the end is a reset.
+                let at_once = Some(Duration::ZERO);
+                rustix::net::sockopt::set_socket_linger(&client.stream, at_once).unwrap();
+            }
+            client.send(bytes);
+        }
+    }
+    let number = |info: &str, name: &str| -> u64 {
+        let line = info.lines().find_map(|it| it.strip_prefix(name));
+        line.unwrap().trim().parse().unwrap()
+    };
+    while number(&good.say("INFO clients"), "connected_clients:") > 1 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(number(&good.say("INFO stats"), "evicted_clients:"), 0);
+}
+
 /// A page in a browser can have it send a request of HTTP here, with commands in its body: these do not run.
 #[test]
 fn browsers_are_cut_off() {

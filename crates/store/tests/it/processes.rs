@@ -474,6 +474,57 @@ fn writes_of_one_turn_are_one_agreement() {
     );
 }
 
+/// A replica that is stopped while its client waits for a write goes on from a snapshot that has the write, and knows the answer.
+#[test]
+fn a_replica_that_lags_answers_its_own_clients() {
+    let processes = Processes::start(3);
+    let number = |client: &mut Client| -> usize {
+        let text = client.say("INFO replication");
+        let line = text.lines().find_map(|it| it.strip_prefix("replica:"));
+        line.expect(&text).parse().unwrap()
+    };
+    let (leader, acceptor) = processes.roles();
+    let lags = (0..3).find(|it| ![leader, acceptor].contains(it)).unwrap();
+    let client_of = |holds: &dyn Fn(usize) -> bool| {
+        let begun = Instant::now();
+        loop {
+            let mut client = Client::new(processes.address());
+            if holds(number(&mut client)) {
+                return client;
+            }
+            assert!(begun.elapsed() < HANGS, "a replica takes no client");
+        }
+    };
+    let (mut counts, mut fills) = (client_of(&|it| it == lags), client_of(&|it| it != lags));
+    // More than entries by which a replica may lag.
+    let long = vec![b'x'; 1 << 20];
+    let stops = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let counted = scope.spawn(|| {
+            let mut count = 0;
+            while !stops.load(Ordering::Relaxed) {
+                count += 1;
+                let reply = counts.say("INCR n");
+                assert_eq!(
+                    reply,
+                    format!(":{count}\r\n"),
+                    "a write was done twice, or not"
+                );
+            }
+        });
+        for _ in 0..12 {
+            std::thread::sleep(Duration::from_millis(3));
+            kill_process(processes.pid(lags), Signal::STOP).unwrap();
+            for key in ["a", "b"] {
+                assert_eq!(fills.call(&[b"SET", key.as_bytes(), &long]), b"+OK\r\n");
+            }
+            kill_process(processes.pid(lags), Signal::CONT).unwrap();
+        }
+        stops.store(true, Ordering::Relaxed);
+        counted.join().unwrap();
+    });
+}
+
 /// What only one replica had is lost with it, and then the server says so.
 #[test]
 fn a_server_that_has_lost_all_its_replicas_ends_and_says_so() {

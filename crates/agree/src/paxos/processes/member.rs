@@ -23,6 +23,8 @@ pub enum Delivery {
         index: u64,
         /// The start that submitted it.
         start: u64,
+        /// Its number, as [`submit`](ProcessMember::submit) has returned it there.
+        number: u64,
         /// The number that [`submit`](ProcessMember::submit) has returned for it; none for one of another start.
         own: Option<u64>,
         /// The command.
@@ -253,6 +255,7 @@ impl ProcessMember {
         Some(Delivery::Command {
             index,
             start,
+            number: submission.number,
             own,
             command,
         })
