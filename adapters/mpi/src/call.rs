@@ -236,17 +236,20 @@ fn raise(library: &Library, comm: Handle, code: c_int) -> c_int {
 }
 
 impl Call<'_> {
-    /// Whether what this rank sends lies where the same is received. MPI forbids that; `None` if the library refuses it. Most
-    /// libraries let programs do so, and so does this.
+    /// Whether what this rank sends begins where the same is received. MPI forbids that; `None` if the library refuses it, as those
+    /// that do only where both are `alike`: of one number of elements of one type, without gaps. Most libraries let programs do so, and so does
+    /// this.
     #[inline]
     pub(crate) fn is_aliased(
         &self,
         sent: *const c_void,
         received: *const c_void,
-        bytes: usize,
+        (bytes, alike): (usize, bool),
     ) -> Option<bool> {
-        let is_same = sent == received && bytes > 0;
-        (!is_same || !self.library.refuses_aliases()).then_some(is_same)
+        // Data types may have addresses of their own, which count from null.
+        let is_same = sent == received && !sent.is_null() && bytes > 0;
+        let is_refused = is_same && alike && self.library.refuses_aliases();
+        (!is_refused).then_some(is_same)
     }
 
     /// Goes on if this call runs on the team, and not if it is the library's; `bytes` is the same on all ranks. If the library

@@ -39,6 +39,14 @@ impl Sent {
     }
 }
 
+impl Sent {
+    /// Whether it has as many elements of the same type.
+    #[inline]
+    fn is_like(self, received: Received) -> bool {
+        (self.1, self.2) == (received.1, received.2)
+    }
+}
+
 impl Received {
     /// What a call is known by that has received this, unless it was in place.
     #[inline]
@@ -100,13 +108,17 @@ impl Call<'_> {
         self.block(sent.0.cast_mut(), sent.1, sent.2)
     }
 
-    /// What is sent, each for so many ranks, or the block in which it lies in place.
-    fn own(&self, sent: Sent, times: usize, place: Block) -> Option<Own> {
+    /// What is sent, each for so many ranks, or the block in which it lies in place, which may be `alike`.
+    fn own(&self, sent: Sent, times: usize, (place, alike): (Block, bool)) -> Option<Own> {
         match self.is_in_place(sent.0) {
             true => Some(Own::InPlace(place)),
             false => {
                 let block = self.sent(sent)?.times(times);
-                let is_aliased = self.is_aliased(block.start, place.start, block.bytes())?;
+                let is_aliased = self.is_aliased(
+                    block.start,
+                    place.start,
+                    (block.bytes(), alike && block.elements.found.is_dense),
+                )?;
                 Some(match is_aliased {
                     true => Own::InPlace(block),
                     false => Own::Apart(block),
@@ -175,7 +187,7 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
         }
         let into = call.received(received)?;
         let all = into.times(call.size);
-        let own = call.own(sent, 1, into.after(call.rank))?;
+        let own = call.own(sent, 1, (into.after(call.rank), sent.is_like(received)))?;
         call.take(Kind::Gather, into.bytes())?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
@@ -212,7 +224,12 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
         let into = match (&from, into) {
             (Some(from), Some(into)) => {
                 let own = from.after(call.rank).start;
-                let is_aliased = call.is_aliased(own, into.start, into.bytes())?;
+                let alike = sent.is_like(received);
+                let is_aliased = call.is_aliased(
+                    own,
+                    into.start,
+                    (into.bytes(), alike && into.elements.found.is_dense),
+                )?;
                 Some(into).filter(|_| !is_aliased)
             }
             (_, into) => into,
@@ -244,7 +261,7 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
     let left = |library: &Library| received.of(Kind::Allgather, library);
     run_move(comm, left, |call| {
         let into = call.received(received)?;
-        let own = call.own(sent, 1, into.after(call.rank))?;
+        let own = call.own(sent, 1, (into.after(call.rank), sent.is_like(received)))?;
         call.take(Kind::Allgather, into.bytes())?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
@@ -267,7 +284,7 @@ pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> T
     let left = |library: &Library| received.of(Kind::Alltoall, library);
     run_move(comm, left, |call| {
         let into = call.received(received)?.times(call.size);
-        let from = call.own(sent, call.size, into)?;
+        let from = call.own(sent, call.size, (into, sent.is_like(received)))?;
         call.take(Kind::Alltoall, into.bytes() / call.size)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
@@ -302,7 +319,9 @@ pub(crate) unsafe fn gatherv<C: Counts>(
         let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
-        let own = call.own(sent, 1, layout.part(call.rank))?;
+        let place = layout.part(call.rank);
+        let alike = (sent.1, sent.2) == (place.count as i64, received.2);
+        let own = call.own(sent, 1, (place, alike))?;
         call.take(Kind::Gatherv, 0)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
@@ -348,8 +367,13 @@ pub(crate) unsafe fn scatterv<C: Counts>(
         };
         let into = match into {
             Some(into) => {
-                let own = layout.part(call.rank).start;
-                let is_aliased = call.is_aliased(own, into.start, into.bytes())?;
+                let own = layout.part(call.rank);
+                let alike = (own.count as i64, sent.2) == (received.1, received.2);
+                let is_aliased = call.is_aliased(
+                    own.start,
+                    into.start,
+                    (into.bytes(), alike && into.elements.found.is_dense),
+                )?;
                 Some(into).filter(|_| !is_aliased)
             }
             None => None,
@@ -387,7 +411,9 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
         let total = unsafe { total(received.1, call.size) }?;
         // SAFETY: as above.
         let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
-        let own = call.own(sent, 1, layout.part(call.rank))?;
+        let place = layout.part(call.rank);
+        let alike = (sent.1, sent.2) == (place.count as i64, received.2);
+        let own = call.own(sent, 1, (place, alike))?;
         call.take(Kind::Allgatherv, elements.bytes(total) / call.size)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
@@ -424,7 +450,9 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
                 Some(unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?)
             }
         };
-        let is_aliased = call.is_aliased(sent.0, received.0, usize::from(!in_place))?;
+        let alike = sent.2 == received.2 && sent.1 == received.1;
+        let some = usize::from(!in_place);
+        let is_aliased = call.is_aliased(sent.0, received.0, (some, alike))?;
         call.take(Kind::Alltoallv, 0)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {

@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_void};
 type EachRank<T> = SmallVec<[T; 8]>;
 
 /// The numbers of elements of each rank's part, and where the parts begin, as MPI's functions have them.
-pub(crate) trait Counts: Copy {
+pub(crate) trait Counts: Copy + PartialEq {
     /// The number of elements of a rank's part, and the element at which it begins.
     ///
     /// # Safety
@@ -23,11 +23,11 @@ pub(crate) trait Counts: Copy {
 }
 
 /// `int` counts and displacements.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Short(pub(crate) *const c_int, pub(crate) *const c_int);
 
 /// `MPI_Count` counts and `MPI_Aint` displacements.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Long(pub(crate) *const i64, pub(crate) *const isize);
 
 impl Counts for Short {

@@ -150,7 +150,7 @@ pub(crate) unsafe fn reduce(
             return None;
         }
         if call.rank == root {
-            call.is_aliased(sent, received, reduction.bytes)?;
+            call.is_aliased(sent, received, (reduction.bytes, true))?;
         }
         call.take_reduction(Kind::Reduce, &reduction)?;
         // SAFETY: MPI's contract. What ranks other than the root give stays as it is.
@@ -184,7 +184,7 @@ unsafe fn everywhere(
         if !reduction.is_buffer(received) || !reduction.is_buffer(sent) {
             return None;
         }
-        call.is_aliased(sent, received, reduction.bytes)?;
+        call.is_aliased(sent, received, (reduction.bytes, true))?;
         call.take_reduction(kind, &reduction)?;
         // SAFETY: MPI's contract.
         unsafe {
@@ -262,7 +262,7 @@ pub(crate) unsafe fn exscan(
         if !reduction.is_buffer(sent) || !first && !reduction.is_buffer(received) {
             return None;
         }
-        call.is_aliased(sent, received, reduction.bytes)?;
+        call.is_aliased(sent, received, (reduction.bytes, true))?;
         call.take_reduction(Kind::Exscan, &reduction)?;
         // SAFETY: MPI's contract.
         unsafe {
@@ -345,7 +345,7 @@ unsafe fn scattered(
     if !reduction.is_buffer(from) || block > 0 && received.is_null() {
         return None;
     }
-    let is_aliased = call.is_aliased(sent, received, reduction.bytes)?;
+    let is_aliased = call.is_aliased(sent, received, (reduction.bytes, true))?;
     call.take_reduction(Kind::ReduceScatter, &reduction)?;
     // SAFETY: MPI's contract.
     let given = unsafe { slice(from, reduction.bytes) };
