@@ -141,10 +141,12 @@ fn kill(session: &mut Session, args: Args<'_>, around: &Surroundings<'_>, reply:
     let mut any = true;
     if old_form {
         address = Some(args.get(2));
-    } else if !args.len().is_multiple_of(2) {
-        return reply.error(texts::SYNTAX);
     }
     for at in (2..args.len()).step_by(2).filter(|_| !old_form) {
+        // What comes before is looked at first.
+        if at + 1 == args.len() {
+            return reply.error(texts::SYNTAX);
+        }
         let value = args.get(at + 1);
         match () {
             () if args.is(at, "ID") => match integer(value).and_then(|it| u64::try_from(it).ok()) {

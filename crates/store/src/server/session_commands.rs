@@ -133,6 +133,9 @@ fn hello(session: &mut Session, args: Args<'_>, around: &mut Surroundings<'_>, o
                 at += 3;
             }
             () if args.is(at, "SETNAME") && more >= 1 => {
+                if !client::is_name(args.get(at + 1)) {
+                    return reply.error(client::WRONG_NAME);
+                }
                 name = Some(args.get(at + 1));
                 at += 2;
             }
@@ -155,9 +158,6 @@ fn hello(session: &mut Session, args: Args<'_>, around: &mut Surroundings<'_>, o
             );
     }
     if let Some(name) = name {
-        if !client::is_name(name) {
-            return reply.error(client::WRONG_NAME);
-        }
         client::rename(session, around, name);
     }
     session.resp3 = resp3;

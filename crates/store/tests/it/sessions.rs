@@ -170,6 +170,7 @@ fn clients_are_shown_in_the_words_of_redis() {
         for words in [
             "SELECT 3",
             "HELLO 3 SETNAME other",
+            "HELLO 3 SETNAME a\tb zz",
             "GET a",
             "CLIENT GETNAME",
             "MULTI",
@@ -193,6 +194,9 @@ fn clients_are_shown_in_the_words_of_redis() {
             "CLIENT LIST ID x",
             "CLIENT LIST ID 1000000",
             "CLIENT KILL ID str",
+            "CLIENT KILL ID x y",
+            "CLIENT KILL TYPE x y",
+            "CLIENT KILL SKIPME YES y",
             "CLIENT KILL TYPE odd",
             "CLIENT KILL TYPE pubsub",
             "CLIENT KILL USER nobody",
