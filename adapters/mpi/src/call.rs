@@ -236,9 +236,9 @@ fn raise(library: &Library, comm: Handle, code: c_int) -> c_int {
 }
 
 impl Call<'_> {
-    /// Whether what this rank sends begins where the same is received. MPI forbids that; `None` if the library refuses it, as those
-    /// that do only where both are `alike`: of one number of elements of one type, without gaps. Most libraries let programs do so, and so does
-    /// this.
+    /// Whether what this rank sends begins where the same is received. MPI forbids that; `None` if the library refuses it, which
+    /// some do where both are `alike`: of one number of elements of one type, without gaps. Others let programs do so, and so
+    /// does this.
     #[inline]
     pub(crate) fn is_aliased(
         &self,

@@ -37,9 +37,7 @@ impl Sent {
         };
         (data != library.dialect().in_place()).then_some(left)
     }
-}
 
-impl Sent {
     /// Whether it has as many elements of the same type.
     #[inline]
     fn is_like(self, received: Received) -> bool {
@@ -114,17 +112,18 @@ impl Call<'_> {
             true => Some(Own::InPlace(place)),
             false => {
                 let block = self.sent(sent)?.times(times);
-                let is_aliased = self.is_aliased(
-                    block.start,
-                    place.start,
-                    (block.bytes(), alike && block.elements.found.is_dense),
-                )?;
-                Some(match is_aliased {
+                Some(match self.lies_in(block, (place, alike))? {
                     true => Own::InPlace(block),
                     false => Own::Apart(block),
                 })
             }
         }
+    }
+
+    /// Whether a block of this rank's lies where the same is in the buffer of all, which may be [`alike`](Self::is_aliased).
+    fn lies_in(&self, block: Block, (place, alike): (Block, bool)) -> Option<bool> {
+        let alike = alike && block.elements.found.is_dense;
+        self.is_aliased(block.start, place.start, (block.bytes(), alike))
     }
 
     fn received(&self, received: Received) -> Option<Block> {
@@ -223,14 +222,8 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
         };
         let into = match (&from, into) {
             (Some(from), Some(into)) => {
-                let own = from.after(call.rank).start;
-                let alike = sent.is_like(received);
-                let is_aliased = call.is_aliased(
-                    own,
-                    into.start,
-                    (into.bytes(), alike && into.elements.found.is_dense),
-                )?;
-                Some(into).filter(|_| !is_aliased)
+                let place = (from.after(call.rank), sent.is_like(received));
+                (!call.lies_in(into, place)?).then_some(into)
             }
             (_, into) => into,
         };
@@ -369,12 +362,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             Some(into) => {
                 let own = layout.part(call.rank);
                 let alike = (own.count as i64, sent.2) == (received.1, received.2);
-                let is_aliased = call.is_aliased(
-                    own.start,
-                    into.start,
-                    (into.bytes(), alike && into.elements.found.is_dense),
-                )?;
-                Some(into).filter(|_| !is_aliased)
+                (!call.lies_in(into, (own, alike))?).then_some(into)
             }
             None => None,
         };

@@ -57,7 +57,15 @@ impl<N: Network> ClusterMember<N> {
             let (part, data) = (self.begin(Acting::Leader(lane)), &mut data[range]);
             self.between_hosts(part, |network| broadcast::start(network, host, data, 1))?;
         }
-        for (lane, range) in step.parts().filter(|_| !is_here) {
+        match is_here {
+            true => Ok(()),
+            false => self.give_parts(data, step),
+        }
+    }
+
+    /// Gives the ranks of this host what its leaders have.
+    fn give_parts(&mut self, data: &mut [u8], step: &Step) -> Ended<N> {
+        for (lane, range) in step.parts() {
             let leader = self.hosts.leaders(self.host)[lane];
             self.node
                 .broadcast(self.hosts.place_of(leader), &mut data[range])?;
@@ -174,11 +182,7 @@ impl<N: Network> ClusterMember<N> {
                 let (part, data) = (self.begin(Acting::Leader(lane)), &mut data[range]);
                 self.between_hosts(part, |network| allreduce::start(network, data, &combine))?;
             }
-            for (lane, range) in step.parts() {
-                let leader = self.hosts.leaders(self.host)[lane];
-                self.node
-                    .broadcast(self.hosts.place_of(leader), &mut data[range])?;
-            }
+            self.give_parts(data, &step)?;
         }
         self.end()
     }

@@ -46,15 +46,9 @@ mod tests {
     #[test]
     fn several_segments_share_nothing() {
         let segments = Segment::several([1, 0, 5000, 40], None).unwrap();
-        let flags: Vec<_> = [0, 2, 3]
-            .map(|at: usize| segments[at].lines::<Flag>(1).unwrap())
-            .into_iter()
-            .collect();
+        let flags = [0, 2, 3].map(|at: usize| segments[at].lines::<Flag>(1).unwrap());
         flags[1][0].raise(7);
-        assert_eq!(
-            flags.iter().map(|flag| flag[0].seq()).collect::<Vec<_>>(),
-            [0, 7, 0]
-        );
+        assert_eq!(flags.each_ref().map(|flag| flag[0].seq()), [0, 7, 0]);
         // A page each, of which none is another's.
         assert!(segments[0].lines::<Flag>(1 << 20).is_err());
         let page = rustix::param::page_size();

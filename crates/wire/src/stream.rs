@@ -26,8 +26,7 @@ use std::sync::OnceLock;
 /// A result is streamed from this many times a core's share of the last cache on, see the module.
 const SHARES: usize = 2;
 
-/// Bytes that are copied by plain stores at a time: less than what C libraries copy in a way of their own, whose thresholds (two
-/// thirds of a core's share of the last cache and more) know nothing of the whole. glibc's for long data, four pages at a time, takes
+/// Bytes that are copied by plain stores at a time: less than what C libraries copy in a way of their own, whose thresholds know nothing of the whole. glibc's for long data, four pages at a time, takes
 /// 1.1 to 1.3 times as long for 16 MiB as blocks do on the machine above.
 const BLOCK_BYTES: usize = 128 << 10;
 

@@ -5,8 +5,8 @@
 # starts of the kernel, as hosts do. LINKS is `fast`, or `shaped` to 1 Gbit/s and 0.1 ms as on Ethernet: by netem, or without its
 # delay by tbf where the kernel has no netem. Of /tmp a host sees FOLDER and KEPT alone.
 #
-# The script says "ready", and what shapes the links. When its input ends, it ends, and all processes of its hosts with it, since it is the first of its
-# namespace; so nothing stays behind, however the test that holds the other end has ended.
+# The script says "ready", and what shapes the links. When its input ends, it ends, and all processes of its hosts with it, since it
+# is the first of its namespace; so nothing stays behind, however the test that holds the other end has ended.
 set -eu
 folder=$1 hosts=$2 boots=$3 links=$4
 shift 4

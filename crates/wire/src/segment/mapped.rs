@@ -106,19 +106,31 @@ impl Segment {
         let whole = Self::new(end, node)?;
         // Nobody else has the whole, so that parts may be used as segments of their own may.
         let part = |part: Range<usize>| {
-            Ok(Arc::new(Self {
-                base: whole.pages_at(part.start, part.len())?,
-                bytes: part.len(),
-                reserved: part.len(),
-                claims: Mutex::default(),
-                used: AtomicU64::new(0),
-                purpose: AtomicU32::new(UNDECIDED),
-                placement: whole.placement.clone(),
-                shared: false,
-                whole: Some(Arc::clone(&whole)),
-            }))
+            let base = whole.pages_at(part.start, part.len())?;
+            let placement = whole.placement.clone();
+            Ok(whole.within((base, part.len()), UNDECIDED, placement))
         };
         parts.into_iter().map(part).collect()
+    }
+
+    /// A range of this segment, which lies in it, as a segment.
+    fn within(
+        self: &Arc<Self>,
+        (base, bytes): (NonNull<u8>, usize),
+        purpose: u32,
+        placement: Placement,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            base,
+            bytes,
+            reserved: bytes,
+            claims: Mutex::default(),
+            used: AtomicU64::new(0),
+            purpose: AtomicU32::new(purpose),
+            placement,
+            shared: self.shared,
+            whole: Some(Arc::clone(self)),
+        })
     }
 
     /// Sets `bytes` (rounded up to pages) of addresses aside. A page takes memory from its first write
@@ -231,17 +243,7 @@ impl Segment {
             Some(node) if bytes > 0 => self.bind(offset, bytes, node),
             _ => Placement::Anywhere,
         };
-        Ok(Arc::new(Self {
-            base,
-            bytes,
-            reserved: bytes,
-            claims: Mutex::default(),
-            used: AtomicU64::new(0),
-            purpose: AtomicU32::new(VIEWS),
-            placement,
-            shared: self.shared,
-            whole: Some(Arc::clone(self)),
-        }))
+        Ok(self.within((base, bytes), VIEWS, placement))
     }
 
     /// The first byte of a range that begins with a page and lies in the segment.
