@@ -14,6 +14,9 @@ use std::time::Duration;
 /// After less patience than this a team of honest members may have failed on a busy machine.
 const LONG: Duration = Duration::from_secs(5);
 
+/// The checker of addresses writes an eighth of each stack that an operation has ended on, however little of it was used.
+const STACK_BYTES_MAX: usize = 1 << 24;
+
 /// What a case has told a builder that its team then shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
@@ -152,8 +155,11 @@ unsafe fn one(u: &mut Unstructured, builder: *mut Builder, says: &mut Told) -> R
                 corecast_builder_depth(on, depth)
             }
             13 => {
-                let bytes = number(u)?;
-                says.may_lack_flight |= bytes > 1 << 24;
+                let bytes = match number(u)? {
+                    STACK_BYTES_MAX..=0x7fff_ffff_ffff => STACK_BYTES_MAX,
+                    bytes => bytes,
+                };
+                says.may_lack_flight |= bytes > STACK_BYTES_MAX;
                 corecast_builder_stack(on, bytes)
             }
             14 => corecast_builder_backend(on, word),
