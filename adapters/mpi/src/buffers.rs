@@ -45,6 +45,15 @@ impl Block {
         }
     }
 
+    /// As many of the first elements as so many bytes have.
+    pub(crate) fn within(&self, bytes: usize) -> Self {
+        let most = bytes.checked_div(self.elements.found.size);
+        Self {
+            count: most.map_or(self.count, |most| most.min(self.count)),
+            ..*self
+        }
+    }
+
     /// # Safety
     ///
     /// The program gave it to be read.

@@ -32,6 +32,8 @@ pub(crate) struct Call<'a> {
     leaves: bool,
     /// How many are.
     left: u32,
+    /// Whether this rank gives itself more than it takes.
+    is_cut: bool,
 }
 
 /// What is left of a call: that it ran, or how it ended.
@@ -90,16 +92,18 @@ fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option
             timed: None,
             leaves: false,
             left: 0,
+            is_cut: false,
         };
         // A panic ends the process, as it cannot leave a function of C.
         let ran = body(&mut call);
-        let timed = call.timed;
+        let (timed, is_cut) = (call.timed, call.is_cut);
         match ran {
             Some(ran) => {
                 if let Some((entry, began)) = timed {
                     membership.races.note(entry, began);
                 }
                 let code = match ran {
+                    Ok(()) if is_cut => raise(library, comm, library.dialect().truncated()),
                     Ok(()) => 0,
                     Err(fault) => {
                         teams::forget(shared);
@@ -293,6 +297,16 @@ impl Call<'_> {
             Timed::Since(began) => Some((entry, began)),
         };
         step.on_team.then_some(())
+    }
+
+    /// Notes that this rank gives itself another number of bytes than it takes. All other ranks are in the operation, and it
+    /// runs; afterwards the rank hears of what was cut, as a library reports it, while less is no error to one.
+    #[cold]
+    pub(crate) fn differs(&mut self, given: usize, taken: usize) {
+        self.is_cut |= given > taken;
+        say(Level::Warn, || {
+            format!("MPI: a rank gives itself {given} bytes where it expects {taken}")
+        });
     }
 
     /// A root, if it is one.

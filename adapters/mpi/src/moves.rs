@@ -10,6 +10,7 @@ use crate::communicators::Left;
 use crate::parts::{Counts, Layout, total};
 use crate::race::Kind;
 use corecast_network::{Handle, Library};
+use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 
 /// A buffer, its elements' number and type.
@@ -80,7 +81,7 @@ impl Own {
     /// # Safety
     ///
     /// The program gave them to be read.
-    unsafe fn read(&self) -> std::borrow::Cow<'static, [u8]> {
+    unsafe fn read(&self) -> Cow<'static, [u8]> {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
@@ -128,6 +129,42 @@ impl Call<'_> {
 
     fn received(&self, received: Received) -> Option<Block> {
         self.block(received.0, received.1, received.2)
+    }
+
+    /// What this rank gives in `parts` of `len` bytes each, as all ranks do. Where a program gives them another length than it
+    /// expects of itself, the others are in the operation all the same: so they are cut, or filled up.
+    #[inline]
+    fn fit(&mut self, given: Cow<'static, [u8]>, parts: usize, len: usize) -> Cow<'static, [u8]> {
+        match given.len() == parts * len {
+            true => given,
+            false => self.fit_each(&given, parts, len),
+        }
+    }
+
+    #[cold]
+    fn fit_each(&mut self, given: &[u8], parts: usize, len: usize) -> Cow<'static, [u8]> {
+        let sent = given.len() / parts;
+        self.differs(sent, len);
+        let (mut fitted, both) = (vec![0; parts * len], sent.min(len));
+        for part in 0..parts {
+            fitted[part * len..][..both].copy_from_slice(&given[part * sent..][..both]);
+        }
+        fitted.into()
+    }
+
+    /// Room for the part of `sent` bytes that this rank has of its own: in place, if it is as long as what is expected.
+    ///
+    /// # Safety
+    ///
+    /// The program gave the block to be written.
+    unsafe fn own_room(&mut self, into: Option<Block>, sent: usize) -> Bytes<'static> {
+        match into {
+            // SAFETY: the caller's promise.
+            Some(into) if into.bytes() == sent => return unsafe { into.room() },
+            Some(into) => self.differs(sent, into.bytes()),
+            None => {}
+        }
+        Bytes::Packed(vec![0; sent])
     }
 }
 
@@ -190,7 +227,7 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
         call.take(Kind::Gather, into.bytes())?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let own = own.read();
+            let own = call.fit(own.read(), 1, into.bytes());
             let mut bytes = all.room();
             let ran = call.ranks.gather(root, &own, Some(bytes.as_mut()));
             all.write(&bytes);
@@ -232,13 +269,13 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
         // SAFETY: MPI's contract.
         unsafe {
             let all = from.map(|block| block.times(call.size).read());
-            let mut bytes = match (&into, &from) {
-                (Some(into), _) => into.room(),
-                (None, from) => Bytes::Packed(vec![0; from.as_ref()?.bytes()]),
+            let mut room = match from {
+                Some(from) => call.own_room(into, from.bytes()),
+                None => into?.room(),
             };
-            let ran = call.ranks.scatter(root, all.as_deref(), bytes.as_mut());
+            let ran = call.ranks.scatter(root, all.as_deref(), room.as_mut());
             if let Some(into) = into {
-                into.write(&bytes);
+                into.within(bytes).write(&room);
             }
             Some(ran)
         }
@@ -258,7 +295,7 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
         call.take(Kind::Allgather, into.bytes())?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let own = own.read();
+            let own = call.fit(own.read(), 1, into.bytes());
             let all = into.times(call.size);
             let mut bytes = all.room();
             let ran = call.ranks.allgather(&own, bytes.as_mut());
@@ -281,7 +318,7 @@ pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> T
         call.take(Kind::Alltoall, into.bytes() / call.size)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let from = from.read();
+            let from = call.fit(from.read(), call.size, into.bytes() / call.size);
             let mut bytes = into.room();
             let ran = call.ranks.alltoall(&from, bytes.as_mut());
             into.write(&bytes);
@@ -318,7 +355,7 @@ pub(crate) unsafe fn gatherv<C: Counts>(
         call.take(Kind::Gatherv, 0)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let own = own.read();
+            let own = call.fit(own.read(), 1, place.bytes());
             let mut room = layout.room();
             let ran = call.ranks.gatherv(root, &own, Some(room.parts()));
             layout.write(&room);
@@ -369,14 +406,12 @@ pub(crate) unsafe fn scatterv<C: Counts>(
         call.take(Kind::Scatterv, 0)?;
         // SAFETY: MPI's contract.
         unsafe {
-            let mut bytes = match &into {
-                Some(into) => into.room(),
-                None => Bytes::Packed(vec![0; layout.part(call.rank).bytes()]),
-            };
+            let bytes = layout.part(call.rank).bytes();
+            let mut room = call.own_room(into, bytes);
             let all = layout.read();
-            let ran = call.ranks.scatterv(root, Some(all.parts()), bytes.as_mut());
+            let ran = call.ranks.scatterv(root, Some(all.parts()), room.as_mut());
             if let Some(into) = into {
-                into.write(&bytes);
+                into.within(bytes).write(&room);
             }
             Some(ran)
         }
@@ -405,7 +440,7 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
         call.take(Kind::Allgatherv, elements.bytes(total) / call.size)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let own = own.read();
+            let own = call.fit(own.read(), 1, place.bytes());
             let mut room = layout.room();
             let (recv, parts) = room.parts();
             let ran = call.ranks.allgatherv(&own, recv, parts);
@@ -444,12 +479,15 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
         call.take(Kind::Alltoallv, 0)?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
-            let give = match &from {
+            let mut give = match &from {
                 None => into.copy(),
                 Some(from) if is_aliased => from.copy(),
                 Some(from) => from.read(),
             };
             let mut room = into.room();
+            if let Err((sent, expected)) = give.fit(&mut room, call.rank) {
+                call.differs(sent, expected);
+            }
             let ran = call.ranks.alltoallv(give.parts(), room.parts());
             into.write(&room);
             Some(ran)

@@ -97,6 +97,23 @@ impl Given {
     pub(crate) fn parts(&self) -> (&[u8], Parts<'_>) {
         (&self.data, Parts::new(&self.counts, &self.displacements))
     }
+
+    /// Leaves of a rank's own part what it both gives and takes.
+    ///
+    /// # Errors
+    ///
+    /// The bytes that it gave and took, if they differed.
+    #[inline]
+    pub(crate) fn fit(&mut self, room: &mut Room, rank: usize) -> Result<(), (usize, usize)> {
+        let (given, taken) = (self.counts[rank], room.counts[rank]);
+        let both = given.min(taken);
+        self.counts[rank] = both;
+        room.counts[rank] = both;
+        match given == taken {
+            true => Ok(()),
+            false => Err((given, taken)),
+        }
+    }
 }
 
 impl Room {
@@ -286,7 +303,7 @@ impl<C: Counts> Layout<C> {
         };
         for (rank, &begin) in room.displacements.iter().enumerate() {
             let part = &bytes[begin..begin + room.counts[rank]];
-            let Block { start, count, .. } = self.part(rank);
+            let Block { start, count, .. } = self.part(rank).within(part.len());
             // SAFETY: the caller's promise.
             unsafe { self.elements.unpack(part, start, count) };
         }

@@ -350,6 +350,23 @@ fn processes_that_were_spawned_are_left_to_the_library() {
     assert!(!text.contains("collectives of 4 ranks"), "{text}");
 }
 
+/// In the library's place, which at times hangs where ranks differ, and on several hosts.
+#[test]
+fn ranks_that_give_themselves_another_length_hear_of_it_alone() {
+    let on_teams = ("CORECAST_MPI_RACE", "0");
+    all_right("lengths.c", &[on_teams], &[(2, &[]), (3, &[])]);
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpicc", "lengths.c", &[]) else {
+            continue;
+        };
+        let script = "r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; export CORECAST_MPI_HOST=$((r % 2 + 1)); exec \"$1\"";
+        let arguments = ["-c", script, "sh", program.to_str().unwrap()];
+        let text = said(&mpi.run_under(4, &[on_teams], Path::new("/bin/sh"), &arguments));
+        assert!(text.contains("all right"), "{mpi:?}: {text}");
+        assert!(text.contains("are taken over: 2 hosts"), "{mpi:?}: {text}");
+    }
+}
+
 #[test]
 fn errors_are_the_librarys() {
     all_right("errors.c", &[], &[(2, &[]), (3, &[])]);
