@@ -107,8 +107,9 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
     if !library.is_running() {
         return None;
     }
-    let key = (*KEY.get_or_init(|| begin(library)))?;
+    // Before there are communicators of our own, which libraries give handles that were freed.
     let (is_served, rank, size) = process::ask(library, handle)?;
+    let key = (*KEY.get_or_init(|| begin(library)))?;
     let inner = Inner {
         rank,
         size,

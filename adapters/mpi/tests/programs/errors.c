@@ -25,6 +25,15 @@ int main(int argc, char **argv) {
     MPI_Errhandler own;
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
+#ifdef MPICH
+    /* A handle that was freed is refused by this library, and is nobody else's communicator, although it is the first that is met. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm freed = comm;
+    MPI_Comm_free(&comm);
+    expect(MPI_Barrier(freed), MPI_ERR_COMM, "a communicator that was freed");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+#endif
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     for (int i = 0; i < 5; i++) {
