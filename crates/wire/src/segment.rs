@@ -44,25 +44,6 @@ mod tests {
     use crate::{Flag, PAIR_BYTES};
 
     #[test]
-    fn several_segments_share_nothing() {
-        let segments = Segment::several([1, 0, 5000, 40], None).unwrap();
-        let flags = [0, 2, 3].map(|at: usize| segments[at].lines::<Flag>(1).unwrap());
-        flags[1][0].raise(7);
-        assert_eq!(flags.each_ref().map(|flag| flag[0].seq()), [0, 7, 0]);
-        // A page each, of which none is another's.
-        assert!(segments[0].lines::<Flag>(1 << 20).is_err());
-        let page = rustix::param::page_size();
-        let bytes = |at: usize| segments[at].bytes();
-        assert_eq!(
-            [0, 1, 2, 3].map(bytes),
-            [page, page, 5000_usize.next_multiple_of(page), page]
-        );
-        for long in [vec![usize::MAX], vec![1, usize::MAX, 1], vec![1 << 62; 4]] {
-            assert!(Segment::several(long.clone(), None).is_err(), "{long:?}");
-        }
-    }
-
-    #[test]
     fn lines_are_zeroed_aligned_and_disjoint() {
         let segment = Segment::new(Segment::bytes_for::<Flag>(40), None).unwrap();
         let lines = segment.lines::<Flag>(40).unwrap();
@@ -96,7 +77,7 @@ mod tests {
         }
         for count in [1 << 57, usize::MAX] {
             let bytes = Segment::bytes_for::<Flag>(count);
-            let said = match (Segment::new(bytes, None), Segment::reserve(bytes)) {
+            let said = match (Segment::new(bytes, None), Segment::reserve(bytes, None)) {
                 (Err(error), Err(_)) => error.to_string(),
                 made => panic!("{made:?}"),
             };
@@ -159,7 +140,7 @@ mod tests {
         let (bytes, mut resident) = (1 << 20, [0_u8; (1 << 20) / 4096]);
         // Another thread may map something there at once, but not each time.
         let given_back = (0..20).any(|_| {
-            let segment = Segment::reserve(bytes).unwrap();
+            let segment = Segment::reserve(bytes, None).unwrap();
             assert!(!segment.is_shared());
             let address = segment.base.as_ptr().addr();
             drop(segment);
@@ -172,11 +153,15 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "it knows no NUMA nodes")]
     fn placement_on_node_0_is_granted_or_explained() {
-        let segment = Segment::new(4096, Some(0)).unwrap();
-        match segment.placement() {
-            Placement::On(node) => assert_eq!(*node, 0),
-            Placement::Elsewhere(why) => assert!(!why.is_empty()),
-            Placement::Anywhere => panic!("a node was asked for"),
+        for segment in [
+            Segment::new(4096, Some(0)),
+            Segment::reserve(1 << 20, Some(0)),
+        ] {
+            match segment.unwrap().placement() {
+                Placement::On(node) => assert_eq!(*node, 0),
+                Placement::Elsewhere(why) => assert!(!why.is_empty()),
+                Placement::Anywhere => panic!("a node was asked for"),
+            }
         }
     }
 
@@ -184,15 +169,19 @@ mod tests {
     #[cfg_attr(miri, ignore = "it knows no NUMA nodes")]
     fn a_node_that_does_not_exist_is_explained() {
         for node in [900, 5000] {
-            let segment = Segment::new(4096, Some(node)).unwrap();
-            let said = segment.placement().to_string();
-            assert!(said.contains(&node.to_string()), "{said}");
+            for segment in [
+                Segment::new(4096, Some(node)),
+                Segment::reserve(4096, Some(node)),
+            ] {
+                let said = segment.unwrap().placement().to_string();
+                assert!(said.contains(&node.to_string()), "{said}");
+            }
         }
     }
 
     #[test]
     fn a_view_lies_within_the_segment_and_on_its_alignment() {
-        for segment in [Segment::new(1, None), Segment::reserve(4096)].map(Result::unwrap) {
+        for segment in [Segment::new(1, None), Segment::reserve(4096, None)].map(Result::unwrap) {
             let end = segment.bytes();
             let view = |offset, count| {
                 let view = segment.at::<Flag>(offset, count);
@@ -243,7 +232,7 @@ mod tests {
             }
             panic!("no mapping holds {address:x}");
         };
-        let segment = Segment::reserve(1 << 32).unwrap();
+        let segment = Segment::reserve(1 << 32, None).unwrap();
         let all = segment.at::<Flag>(0, (1 << 32) / 128).unwrap();
         let address = (&raw const all[1 << 20]).addr();
         // Neighbouring mappings that the kernel has joined count too, but are less than 1 GiB.

@@ -256,21 +256,19 @@ pub(super) fn rank_segments(
     context: usize,
 ) -> Result<Vec<Arc<Segment>>, SegmentError> {
     let mut at = match memory {
-        MemoryKind::Private if context == 0 => return touched_segments(nodes, sizes),
+        MemoryKind::Private if context == 0 => {
+            // Each segment may be small, and takes its memory later.
+            Segment::check_room(sizes.context(0))?;
+            0
+        }
         MemoryKind::Private => 0,
         MemoryKind::Shared(_, from) => from.saturating_add(sizes.before(context)),
     };
     let rank_segment = |(rank, &node): (usize, &Option<u32>)| {
         let bytes = sizes.rank_segment(context, rank);
         match memory {
-            MemoryKind::Private => {
-                let rank_segment = Segment::reserve(bytes)?;
-                if let Some(node) = node {
-                    // The result is ignored: it is that of operation context 0, which the team reports.
-                    rank_segment.bind(0, rank_segment.bytes(), node);
-                }
-                Ok(rank_segment)
-            }
+            // Of links and buffers a program uses few, so whichever it uses take memory then.
+            MemoryKind::Private => Segment::reserve(bytes, node),
             MemoryKind::Shared(segment, _) => {
                 at = at.saturating_add(bytes);
                 segment.part(at - bytes, bytes, node)
@@ -278,25 +276,4 @@ pub(super) fn rank_segments(
         }
     };
     nodes.iter().enumerate().map(rank_segment).collect()
-}
-
-/// This process's memory for each rank in operation context 0, side by side for all ranks of a NUMA node.
-fn touched_segments(
-    nodes: &[Option<u32>],
-    sizes: &MemorySizes,
-) -> Result<Vec<Arc<Segment>>, SegmentError> {
-    // Each of several segments may be small.
-    Segment::check_room(sizes.context(0))?;
-    let mut of_ranks: Vec<Option<Arc<Segment>>> = vec![None; nodes.len()];
-    for (first, &node) in nodes.iter().enumerate() {
-        if of_ranks[first].is_some() {
-            continue;
-        }
-        let ranks = || (first..nodes.len()).filter(|&rank| nodes[rank] == node);
-        let segments = Segment::several(ranks().map(|rank| sizes.rank_segment(0, rank)), node)?;
-        for (rank, segment) in ranks().zip(segments) {
-            of_ranks[rank] = Some(segment);
-        }
-    }
-    Ok(of_ranks.into_iter().flatten().collect())
 }

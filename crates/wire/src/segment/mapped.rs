@@ -61,7 +61,6 @@ impl Segment {
         let requested = node.map(|node| (node, numa::prefer(base, bytes, node)));
         // One call instead of a fault for each page, where the kernel knows it.
         if !cfg!(miri) {
-            numa::want_huge_pages(base, bytes);
             numa::populate(base, bytes);
         }
         for page in (0..bytes).step_by(rustix::param::page_size()) {
@@ -73,44 +72,6 @@ impl Segment {
             segment.placement = numa::outcome(base, node, requested);
         }
         Ok(Arc::new(segment))
-    }
-
-    /// Maps a segment of each of these lengths (rounded up to pages) as [`new`](Self::new) does, side by side: with huge pages,
-    /// where the kernel gives any, they are touched in less than half of the time that each takes by itself.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`new`](Self::new).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use corecast_wire::{Flag, Segment};
-    /// let segments = Segment::several([100, 5000], None)?;
-    /// segments[1].lines::<Flag>(1)?[0].raise(3);
-    /// assert_eq!(segments[0].lines::<Flag>(1)?[0].seq(), 0);
-    /// # Ok::<(), corecast_wire::SegmentError>(())
-    /// ```
-    pub fn several(
-        bytes: impl IntoIterator<Item = usize>,
-        node: Option<u32>,
-    ) -> Result<Vec<Arc<Self>>, SegmentError> {
-        let mut end = 0_usize;
-        let part = |bytes: usize| {
-            let begin = end;
-            // What is too long for a segment is too long for all of them.
-            end = end.saturating_add(pages(bytes).unwrap_or(usize::MAX));
-            begin..end
-        };
-        let parts: Vec<Range<usize>> = bytes.into_iter().map(part).collect();
-        let whole = Self::new(end, node)?;
-        // Nobody else has the whole, so that parts may be used as segments of their own may.
-        let part = |part: Range<usize>| {
-            let base = whole.pages_at(part.start, part.len())?;
-            let placement = whole.placement.clone();
-            Ok(whole.within((base, part.len()), UNDECIDED, placement))
-        };
-        parts.into_iter().map(part).collect()
     }
 
     /// A range of this segment, which lies in it, as a segment.
@@ -133,8 +94,9 @@ impl Segment {
         })
     }
 
-    /// Sets `bytes` (rounded up to pages) of addresses aside. A page takes memory from its first write
-    /// on; until then it reads as zeros. It is for memory of which most teams use only a part.
+    /// Sets `bytes` (rounded up to pages) of addresses aside, on `node` where that is possible. A page takes memory from its
+    /// first write on, but the first one at once if there is a node; until then it reads as zeros. It is for memory of which
+    /// most teams use only a part.
     ///
     /// Huge pages are off, as they would take 2 MiB for the first byte.
     ///
@@ -146,14 +108,14 @@ impl Segment {
     ///
     /// ```
     /// use corecast_wire::{Flag, Segment};
-    /// let segment = Segment::reserve(1 << 30)?;
+    /// let segment = Segment::reserve(1 << 30, None)?;
     /// let flag = segment.at::<Flag>(1 << 29, 1)?;
     /// flag[0].raise(3);
     /// assert_eq!(flag[0].seq(), 3);
     /// # Ok::<(), corecast_wire::SegmentError>(())
     /// ```
-    pub fn reserve(bytes: usize) -> Result<Arc<Self>, SegmentError> {
-        let segment = Self::private(bytes, libc::MAP_NORESERVE)?;
+    pub fn reserve(bytes: usize, node: Option<u32>) -> Result<Arc<Self>, SegmentError> {
+        let mut segment = Self::private(bytes, libc::MAP_NORESERVE)?;
         if !cfg!(miri) {
             // SAFETY: our own mapping; the advice changes no contents. A kernel without huge pages
             // refuses it, and has no need of it.
@@ -164,6 +126,9 @@ impl Segment {
                     libc::MADV_NOHUGEPAGE,
                 )
             };
+        }
+        if let Some(node) = node {
+            segment.placement = segment.bind(0, segment.bytes, node);
         }
         Ok(Arc::new(segment))
     }

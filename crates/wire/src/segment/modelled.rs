@@ -51,20 +51,9 @@ impl Segment {
         }))
     }
 
-    /// An empty segment for each of these lengths.
-    pub fn several(
-        bytes: impl IntoIterator<Item = usize>,
-        node: Option<u32>,
-    ) -> Result<Vec<Arc<Self>>, SegmentError> {
-        bytes
-            .into_iter()
-            .map(|bytes| Self::new(bytes, node))
-            .collect()
-    }
-
     /// An empty segment, as `new` makes it.
-    pub fn reserve(bytes: usize) -> Result<Arc<Self>, SegmentError> {
-        Self::new(bytes, None)
+    pub fn reserve(bytes: usize, node: Option<u32>) -> Result<Arc<Self>, SegmentError> {
+        Self::new(bytes, node)
     }
 
     /// Bytes that `count` lines of `T` take in a segment.

@@ -29,12 +29,6 @@ pub(super) fn populate(first: NonNull<u8>, bytes: usize) {
     unsafe { libc::madvise(first.as_ptr().cast(), bytes, libc::MADV_POPULATE_WRITE) };
 }
 
-/// Asks the kernel for huge pages where whole ones fit. It may have none, and a kernel without them refuses the advice.
-pub(super) fn want_huge_pages(first: NonNull<u8>, bytes: usize) {
-    // SAFETY: the caller's own mapping; the advice changes no contents.
-    unsafe { libc::madvise(first.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
-}
-
 /// Asks the kernel to take the pages from `node`, and to move those that have memory already.
 pub(super) fn prefer(base: NonNull<u8>, bytes: usize, node: u32) -> std::io::Result<()> {
     const MPOL_PREFERRED: libc::c_int = 1;
