@@ -127,19 +127,20 @@ fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option
 }
 
 /// [`run`] for a reduction: if a race has left it to the library, that is found first.
-#[inline]
+#[inline(always)]
 pub(crate) fn run_reduction(
     raw: Handle,
     left: Left,
     body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
 ) -> Taken {
-    served(raw).map_or(Taken::Library, |found| {
-        run_unless_left(found, raw, left, true, body)
-    })
+    match served(raw) {
+        Some(found) => run_unless_left(found, raw, left, true, body),
+        None => Taken::Library,
+    }
 }
 
 /// [`run`] for a collective that moves data: if a race has left it to the library for good, that is found first.
-#[inline]
+#[inline(always)]
 pub(crate) fn run_move(
     raw: Handle,
     left: impl FnOnce(&Library) -> Option<Left>,
@@ -155,7 +156,7 @@ pub(crate) fn run_move(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn run_unless_left(
     found: Served,
     raw: Handle,
@@ -163,10 +164,22 @@ fn run_unless_left(
     leaves: bool,
     body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
 ) -> Taken {
-    let (library, communicator) = found;
-    if communicator.has_left(&left) {
-        return Taken::Library;
+    match found.1.has_left(&left) {
+        true => Taken::Library,
+        false => run_and_leave(found, raw, left, leaves, body),
     }
+}
+
+/// It is not inlined, so that calls which were left to the library need no room for what this does.
+#[inline(never)]
+fn run_and_leave(
+    found: Served,
+    raw: Handle,
+    left: Left,
+    leaves: bool,
+    body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
+) -> Taken {
+    let (library, communicator) = found;
     let mut calls = 0;
     let taken = run_on(found, raw, |call| {
         call.leaves = leaves;

@@ -80,7 +80,7 @@ macro_rules! taken_over {
                 unsafe {
                     match functions().$mpi.tool {
                         Some(tool) => tool($($argument),*),
-                        None => $pmpi($($argument),*),
+                        None => whichever_name::$mpi($($argument),*),
                     }
                 }
             }
@@ -93,43 +93,76 @@ macro_rules! taken_over {
             #[unsafe(no_mangle)]
             #[allow(non_snake_case, reason = "a name of MPI")]
             pub unsafe extern "C" fn $pmpi($($argument: $type),*) -> c_int {
-                #[allow(unused_unsafe, reason = "one of them is safe")]
                 // SAFETY: the caller's promise.
-                unsafe {
-                    let visit = Visit::begin();
-                    let taken = $ours;
-                    if let Taken::Done(code) = taken {
-                        return code;
-                    }
-                    let is_own = matches!(taken, Taken::DoneBetween(_));
-                    let code = match (taken, functions().$mpi.native) {
-                        (Taken::DoneBetween(code), _) => code,
-                        (_, None) => return missing(),
-                        (Taken::LibraryTimed(comm, entry, began), Some(native)) => {
-                            let code = native($($argument),*);
-                            note(comm, entry, began);
-                            code
-                        }
-                        (Taken::LibraryCounted(communicator), Some(native)) => {
-                            let code = native($($argument),*);
-                            communicator.counted(code);
-                            code
-                        }
-                        (Taken::LibraryAnd(after), Some(native)) => {
-                            let code = native($($argument),*);
-                            after.call(code);
-                            code
-                        }
-                        (_, Some(native)) => native($($argument),*),
-                    };
-                    if let Some(visit) = visit {
-                        visit.note(stringify!($mpi), is_own);
-                    }
-                    code
-                }
+                unsafe { whichever_name::$mpi($($argument),*) }
             }
         )*
+
+        /// What a function does by both of its names.
+        mod whichever_name {
+            use super::*;
+
+            $(
+                #[inline(always)]
+                #[allow(non_snake_case, clippy::too_many_arguments, reason = "a function of MPI")]
+                pub(super) unsafe fn $mpi($($argument: $type),*) -> c_int {
+                    #[allow(unused_unsafe, reason = "one of them is safe")]
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        let visit = Visit::begin();
+                        let taken = $ours;
+                        if let Taken::Done(code) = taken {
+                            return code;
+                        }
+                        let native = functions().$mpi.native;
+                        // Its short calls notice whatever else is looked at.
+                        if let (Taken::Library, None, Some(native)) = (&taken, &visit, native) {
+                            return native($($argument),*);
+                        }
+                        let native = native.map(|native| move || native($($argument),*));
+                        ended(taken, native, visit, stringify!($mpi))
+                    }
+                }
+            )*
+        }
     };
+}
+
+/// Ends a call that is not the team's alone, by the library's own function where it is the library's.
+#[cold]
+#[inline(never)]
+fn ended(
+    taken: Taken,
+    native: Option<impl FnOnce() -> c_int>,
+    visit: Option<Visit>,
+    name: &'static str,
+) -> c_int {
+    let is_own = matches!(taken, Taken::DoneBetween(_));
+    let code = match (taken, native) {
+        (Taken::Done(code) | Taken::DoneBetween(code), _) => code,
+        (_, None) => return missing(),
+        (Taken::Library, Some(native)) => native(),
+        (Taken::LibraryAnd(after), Some(native)) => {
+            let code = native();
+            // SAFETY: it is the call that the library has just ended.
+            unsafe { after.call(code) };
+            code
+        }
+        (Taken::LibraryCounted(communicator), Some(native)) => {
+            let code = native();
+            communicator.counted(code);
+            code
+        }
+        (Taken::LibraryTimed(comm, entry, began), Some(native)) => {
+            let code = native();
+            note(comm, entry, began);
+            code
+        }
+    };
+    if let Some(visit) = visit {
+        visit.note(name, is_own);
+    }
+    code
 }
 
 #[inline(always)]

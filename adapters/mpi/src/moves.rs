@@ -169,7 +169,7 @@ impl Call<'_> {
 }
 
 /// `MPI_Barrier`
-#[inline]
+#[inline(always)]
 pub(crate) fn barrier(comm: Handle) -> Taken {
     run_move(comm, any(Kind::Barrier), |call| {
         call.take(Kind::Barrier, 0)?;
@@ -182,7 +182,7 @@ pub(crate) fn barrier(comm: Handle) -> Taken {
 /// # Safety
 ///
 /// MPI's. So it is for all functions here.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Taken {
     let left = |library: &Library| data.of(Kind::Broadcast, library);
     run_move(comm, left, |call| {
@@ -208,6 +208,7 @@ pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Tak
 /// # Safety
 ///
 /// See [`broadcast`].
+#[inline(always)]
 pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: Handle) -> Taken {
     let left = |library: &Library| {
         let sent = sent.of(Kind::Gather, library);
@@ -241,6 +242,7 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
 /// # Safety
 ///
 /// See [`broadcast`].
+#[inline(always)]
 pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: Handle) -> Taken {
     let left = |library: &Library| {
         let received = received.of(Kind::Scatter, library);
@@ -287,6 +289,7 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
 /// # Safety
 ///
 /// See [`broadcast`].
+#[inline(always)]
 pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> Taken {
     let left = |library: &Library| received.of(Kind::Allgather, library);
     run_move(comm, left, |call| {
@@ -310,6 +313,7 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
 /// # Safety
 ///
 /// See [`broadcast`].
+#[inline(always)]
 pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> Taken {
     let left = |library: &Library| received.of(Kind::Alltoall, library);
     run_move(comm, left, |call| {

@@ -20,6 +20,7 @@ use std::ffi::{c_int, c_void};
 pub(crate) struct By(pub(crate) i64, pub(crate) Handle, pub(crate) Handle);
 
 impl By {
+    #[inline(always)]
     fn of(self, kind: Kind) -> Left {
         let Self(count, datatype, op) = self;
         Left {
@@ -131,6 +132,7 @@ fn aligned(data: &[u8]) -> SmallVec<[u128; 16]> {
 /// # Safety
 ///
 /// MPI's. So it is for all functions here.
+#[inline(always)]
 pub(crate) unsafe fn reduce(
     sent: *const c_void,
     received: *mut c_void,
@@ -168,6 +170,7 @@ pub(crate) unsafe fn reduce(
 /// # Safety
 ///
 /// See [`reduce`].
+#[inline(always)]
 unsafe fn everywhere(
     kind: Kind,
     sent: *const c_void,
@@ -201,7 +204,7 @@ unsafe fn everywhere(
 /// # Safety
 ///
 /// See [`reduce`].
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn allreduce(
     sent: *const c_void,
     received: *mut c_void,
@@ -226,6 +229,7 @@ pub(crate) unsafe fn allreduce(
 /// # Safety
 ///
 /// See [`reduce`].
+#[inline(always)]
 pub(crate) unsafe fn scan(
     sent: *const c_void,
     received: *mut c_void,
@@ -245,6 +249,7 @@ pub(crate) unsafe fn scan(
 /// # Safety
 ///
 /// See [`reduce`].
+#[inline(always)]
 pub(crate) unsafe fn exscan(
     sent: *const c_void,
     received: *mut c_void,
@@ -287,6 +292,7 @@ pub(crate) unsafe fn exscan(
 /// # Safety
 ///
 /// See [`reduce`].
+#[inline(always)]
 pub(crate) unsafe fn reduce_scatter_block(
     sent: *const c_void,
     received: *mut c_void,
@@ -305,6 +311,7 @@ pub(crate) unsafe fn reduce_scatter_block(
 /// # Safety
 ///
 /// See [`reduce`].
+#[inline(always)]
 pub(crate) unsafe fn reduce_scatter<N: Copy + TryInto<usize>>(
     sent: *const c_void,
     received: *mut c_void,
