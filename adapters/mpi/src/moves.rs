@@ -171,7 +171,7 @@ impl Call<'_> {
 /// `MPI_Barrier`
 #[inline(always)]
 pub(crate) fn barrier(comm: Handle) -> Taken {
-    run_move(comm, any(Kind::Barrier), |call| {
+    run_move(comm, any(Kind::Barrier), move |call| {
         call.take(Kind::Barrier, 0)?;
         Some(call.ranks.barrier())
     })
@@ -185,7 +185,7 @@ pub(crate) fn barrier(comm: Handle) -> Taken {
 #[inline(always)]
 pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Taken {
     let left = |library: &Library| data.of(Kind::Broadcast, library);
-    run_move(comm, left, |call| {
+    run_move(comm, left, move |call| {
         let (block, root) = (call.received(data)?, call.root(root)?);
         call.take(Kind::Broadcast, block.bytes())?;
         // SAFETY: MPI's contract: the root's elements are read, those of others are written.
@@ -214,7 +214,7 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
         let sent = sent.of(Kind::Gather, library);
         sent.or_else(|| received.of(Kind::Gather, library))
     };
-    run_move(comm, left, |call| {
+    run_move(comm, left, move |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
@@ -248,7 +248,7 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
         let received = received.of(Kind::Scatter, library);
         received.or_else(|| sent.of(Kind::Scatter, library))
     };
-    run_move(comm, left, |call| {
+    run_move(comm, left, move |call| {
         let root = call.root(root)?;
         let in_place = call.rank == root && call.is_in_place(received.0);
         let from = match call.rank == root {
@@ -292,7 +292,7 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
 #[inline(always)]
 pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> Taken {
     let left = |library: &Library| received.of(Kind::Allgather, library);
-    run_move(comm, left, |call| {
+    run_move(comm, left, move |call| {
         let into = call.received(received)?;
         let own = call.own(sent, 1, (into.after(call.rank), sent.is_like(received)))?;
         call.take(Kind::Allgather, into.bytes())?;
@@ -316,7 +316,7 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
 #[inline(always)]
 pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> Taken {
     let left = |library: &Library| received.of(Kind::Alltoall, library);
-    run_move(comm, left, |call| {
+    run_move(comm, left, move |call| {
         let into = call.received(received)?.times(call.size);
         let from = call.own(sent, call.size, (into, sent.is_like(received)))?;
         call.take(Kind::Alltoall, into.bytes() / call.size)?;
@@ -342,7 +342,7 @@ pub(crate) unsafe fn gatherv<C: Counts>(
     root: c_int,
     comm: Handle,
 ) -> Taken {
-    run_move(comm, any(Kind::Gatherv), |call| {
+    run_move(comm, any(Kind::Gatherv), move |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
@@ -379,7 +379,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
     root: c_int,
     comm: Handle,
 ) -> Taken {
-    run_move(comm, any(Kind::Scatterv), |call| {
+    run_move(comm, any(Kind::Scatterv), move |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let into = call.received(received)?;
@@ -432,7 +432,7 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
     received: PartsOf<*mut c_void, C>,
     comm: Handle,
 ) -> Taken {
-    run(comm, |call| {
+    run(comm, move |call| {
         let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let total = unsafe { total(received.1, call.size) }?;
@@ -464,7 +464,7 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
     received: PartsOf<*mut c_void, C>,
     comm: Handle,
 ) -> Taken {
-    run_move(comm, any(Kind::Alltoallv), |call| {
+    run_move(comm, any(Kind::Alltoallv), move |call| {
         let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
         let into = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;

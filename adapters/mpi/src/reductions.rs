@@ -140,7 +140,7 @@ pub(crate) unsafe fn reduce(
     root: c_int,
     comm: Handle,
 ) -> Taken {
-    run_reduction(comm, by.of(Kind::Reduce), |call| {
+    run_reduction(comm, by.of(Kind::Reduce), move |call| {
         let (reduction, root) = (call.reduction(by)?, call.root(root)?);
         let in_place = call.is_in_place(sent);
         let data = match call.rank == root {
@@ -179,7 +179,7 @@ unsafe fn everywhere(
     comm: Handle,
     body: impl FnOnce(&mut Ranks, &mut [u8], &dyn Combine) -> Result<(), Fault>,
 ) -> Taken {
-    run_reduction(comm, by.of(kind), |call| {
+    run_reduction(comm, by.of(kind), move |call| {
         let reduction = call.reduction(by)?;
         if kind == Kind::Scan && !call.ranks.keeps_order() {
             return None;
@@ -256,7 +256,7 @@ pub(crate) unsafe fn exscan(
     by: By,
     comm: Handle,
 ) -> Taken {
-    run_reduction(comm, by.of(Kind::Exscan), |call| {
+    run_reduction(comm, by.of(Kind::Exscan), move |call| {
         let reduction = call.reduction(by)?;
         let in_place = call.is_in_place(sent);
         if !call.ranks.keeps_order() {
@@ -299,7 +299,7 @@ pub(crate) unsafe fn reduce_scatter_block(
     by: By,
     comm: Handle,
 ) -> Taken {
-    run(comm, |call| {
+    run(comm, move |call| {
         let counts = vec![count(by.0)?; call.size];
         // SAFETY: the caller's promise.
         unsafe { scattered(call, sent, received, by, &counts) }
@@ -319,7 +319,7 @@ pub(crate) unsafe fn reduce_scatter<N: Copy + TryInto<usize>>(
     by: By,
     comm: Handle,
 ) -> Taken {
-    run(comm, |call| {
+    run(comm, move |call| {
         if counts.is_null() {
             return None;
         }
