@@ -103,6 +103,9 @@ macro_rules! taken_over {
             use super::*;
 
             $(
+                /// # Safety
+                ///
+                /// MPI's.
                 #[inline(always)]
                 #[allow(non_snake_case, clippy::too_many_arguments, reason = "a function of MPI")]
                 pub(super) unsafe fn $mpi($($argument: $type),*) -> c_int {
