@@ -46,7 +46,8 @@ pub const VALUE_BYTES_MAX: usize = 8;
 /// The flags of two threads that notify each other, in one line with values of up to eight bytes.
 ///
 /// A thread that takes the line to raise its own flag gets the other's with it. Where both come at about the same
-/// time that saves one transfer over a [`Flag`] each; where one raises and the other waits, the cost is equal.
+/// time that saves one transfer over a [`Flag`] each; where one raises and the other waits, the cost is equal; where the one that
+/// waits takes the line meanwhile it is one more.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Exchange {
