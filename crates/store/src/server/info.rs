@@ -134,7 +134,11 @@ fn persistence(shared: &Shared) -> Vec<(&'static str, String)> {
     let flag = |it: bool| u8::from(it).to_string();
     let status = |it: bool| if it { "ok" } else { "err" }.to_owned();
     let Some(durability) = &shared.durability else {
-        return vec![("loading", flag(false)), ("aof_enabled", flag(false))];
+        return vec![
+            ("loading", flag(false)),
+            ("rdb_last_save_time", shared.started_at.to_string()),
+            ("aof_enabled", flag(false)),
+        ];
     };
     let saves = durability.saves();
     vec![

@@ -15,6 +15,10 @@ pub(super) fn run(
     reply: &mut Reply<'_>,
 ) {
     let Some(durability) = &around.shared.durability else {
+        // As where there is a folder and no snapshot yet.
+        if command.name == "lastsave" {
+            return reply.integer(around.shared.started_at);
+        }
         return reply.error("ERR there is no folder to save to: start the server with --dir");
     };
     let is_saving = durability.saves().is_saving;

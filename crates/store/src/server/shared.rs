@@ -19,6 +19,8 @@ pub(super) struct Shared {
     pub(super) options: ServerOptions,
     pub(super) address: SocketAddr,
     pub(super) started: Instant,
+    /// The same, in seconds since 1970.
+    pub(super) started_at: i64,
     stopped: AtomicU32,
     /// The settings that `CONFIG SET` changes: most clients, and seconds that one may be idle, 0 for ever.
     pub(super) clients_max: AtomicU64,
@@ -66,6 +68,7 @@ impl Shared {
         Self {
             address,
             started: Instant::now(),
+            started_at: now() / 1000,
             stopped: AtomicU32::new(0),
             clients_max: number(options.clients_max as u64),
             idle_seconds_max: number(options.idle_max.map_or(0, |it| it.as_secs().max(1))),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use corecast_store::{AppendFsync, Server, ServerOptions};
 
@@ -308,10 +309,25 @@ fn damage_is_told() {
 
 #[test]
 fn without_a_folder_there_is_nothing_to_save() {
+    let seconds = || {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        i64::try_from(since.as_secs()).unwrap()
+    };
+    let before = seconds();
     let ours = Ours::start();
+    let after = seconds();
     let mut client = Client::new(ours.address);
-    for command in ["SAVE", "BGSAVE", "BGREWRITEAOF", "LASTSAVE"] {
+    for command in ["SAVE", "BGSAVE", "BGREWRITEAOF"] {
         assert!(client.say(command).contains("--dir"));
     }
+    // As where no snapshot was taken yet: when the server began.
+    let saved = client.say("LASTSAVE");
+    let saved: i64 = saved[1..].trim_end().parse().unwrap();
+    assert!(
+        (before..=after).contains(&saved),
+        "{before} {saved} {after}"
+    );
+    let told = format!("rdb_last_save_time:{saved}");
+    assert!(client.say("INFO persistence").contains(&told));
     assert!(client.say("CONFIG GET appendonly").contains("no"));
 }
