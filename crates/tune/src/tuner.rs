@@ -303,11 +303,14 @@ impl<'t> Tuner<'t> {
     fn tune_barrier(&mut self) -> Result<(), RaceFailed> {
         let rivals: Vec<_> = self.search_space.rivals_of(Part::Barrier).collect();
         let mut candidate_set = self.candidate_set(Collective::Barrier, 0);
-        // Plans of trees and of rounds race by their own names.
+        // Plans of trees and of rounds race by their own names, but rounds of two ranks run as a butterfly.
         if !rivals.is_empty() {
-            candidate_set
-                .racing
-                .retain(|p| !matches!(p.algorithm, Some("tree" | "dissemination")));
+            let is_pair = self.plans.len() == 2;
+            candidate_set.racing.retain(|p| match p.algorithm {
+                Some("tree") => false,
+                Some("dissemination") => is_pair,
+                _ => true,
+            });
         }
         candidate_set.racing[0].predicted_ns = candidate_set.racing[0]
             .predicted_ns
