@@ -20,9 +20,9 @@ pub fn butterfly_peers(rank: usize, n: usize) -> impl Iterator<Item = usize> {
 ///
 /// log2 n rounds, in each of which a line goes back and forth between two ranks: two transfers where they come at about the same
 /// time, three where they compute for longer than a transfer in between, since whoever waits has taken the line meanwhile; two lines
-/// take two then. Of two ranks with cores near each other a barrier and 126 ns of computing took 207 to 211 ns, by two lines 199 to
-/// 205; with cores far from each other a barrier and some 110 ns 381 and 290 (AMD EPYC, KVM guest, 29 November 2026, `--example
-/// between` of the crate `corecast`).
+/// take two then. A barrier of two ranks and 126 ns of computing took 205 to 211 ns with cores near each other, by two lines 198 to
+/// 205; with cores far from each other 449 to 467 and 405 to 413, without computing 203 to 216 and 197 to 203 (AMD EPYC, 2-core KVM
+/// guest, 29 November 2026, `--example between` of the crate `corecast`).
 ///
 /// # Source
 ///
