@@ -166,6 +166,15 @@ fn members_that_are_killed_lose_nothing() {
                 told.push(member.lines.recv_timeout(HANGS).unwrap());
             }
         };
+        // Each has begun before the first one is killed, however late the kernel starts it.
+        for (member, told) in members.iter().zip(&mut told) {
+            let has_begun = |line: &String| {
+                line == LAGS || !deliveries(std::iter::once(line.clone())).is_empty()
+            };
+            while !told.last().is_some_and(has_begun) {
+                told.push(member.lines.recv_timeout(HANGS).unwrap());
+            }
+        }
         wait_for(&members[3], &mut told[3], 50 + 13 * round);
         // In the beginning these lead and accept.
         for victims in [&[0, 1][..], &[2]] {
