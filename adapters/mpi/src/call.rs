@@ -134,8 +134,8 @@ pub(crate) fn run_reduction(
     body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
 ) -> Taken {
     match served(raw) {
-        Some(found) => run_unless_left(found, raw, left, true, body),
-        None => Taken::Library,
+        Some(found) if !found.1.has_left(&left) => run_and_leave(found, raw, left, true, body),
+        _ => Taken::Library,
     }
 }
 
@@ -146,31 +146,19 @@ pub(crate) fn run_move(
     left: impl FnOnce(&Library) -> Option<Left>,
     body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
 ) -> Taken {
-    let Some(found @ (library, _)) = served(raw) else {
+    let Some(found @ (library, communicator)) = served(raw) else {
         return Taken::Library;
     };
     match left(library) {
-        // While it is raced each call is looked up: ranks may give the same data by other types, and count them apart.
-        Some(left) => run_unless_left(found, raw, left, false, body),
         None => run_on(found, raw, body),
+        Some(left) if communicator.has_left(&left) => Taken::Library,
+        // While it is raced each call is looked up: ranks may give the same data by other types, and count them apart.
+        Some(left) => run_and_leave(found, raw, left, false, body),
     }
 }
 
-#[inline(always)]
-fn run_unless_left(
-    found: Served,
-    raw: Handle,
-    left: Left,
-    leaves: bool,
-    body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
-) -> Taken {
-    match found.1.has_left(&left) {
-        true => Taken::Library,
-        false => run_and_leave(found, raw, left, leaves, body),
-    }
-}
-
-/// It is not inlined, so that calls which were left to the library need no room for what this does.
+/// [`run_on`], and leaves the calls to the library that a race says. It is not inlined, so that those which were left need no
+/// room for what this does.
 #[inline(never)]
 fn run_and_leave(
     found: Served,

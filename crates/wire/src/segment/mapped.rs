@@ -74,26 +74,6 @@ impl Segment {
         Ok(Arc::new(segment))
     }
 
-    /// A range of this segment, which lies in it, as a segment.
-    fn within(
-        self: &Arc<Self>,
-        (base, bytes): (NonNull<u8>, usize),
-        purpose: u32,
-        placement: Placement,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            base,
-            bytes,
-            reserved: bytes,
-            claims: Mutex::default(),
-            used: AtomicU64::new(0),
-            purpose: AtomicU32::new(purpose),
-            placement,
-            shared: self.shared,
-            whole: Some(Arc::clone(self)),
-        })
-    }
-
     /// Sets `bytes` (rounded up to pages) of addresses aside, on `node` where that is possible. A page takes memory from its
     /// first write on, but the first one at once if there is a node; until then it reads as zeros. It is for memory of which
     /// most teams use only a part.
@@ -208,7 +188,17 @@ impl Segment {
             Some(node) if bytes > 0 => self.bind(offset, bytes, node),
             _ => Placement::Anywhere,
         };
-        Ok(self.within((base, bytes), VIEWS, placement))
+        Ok(Arc::new(Self {
+            base,
+            bytes,
+            reserved: bytes,
+            claims: Mutex::default(),
+            used: AtomicU64::new(0),
+            purpose: AtomicU32::new(VIEWS),
+            placement,
+            shared: self.shared,
+            whole: Some(Arc::clone(self)),
+        }))
     }
 
     /// The first byte of a range that begins with a page and lies in the segment.
