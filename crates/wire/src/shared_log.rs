@@ -89,6 +89,38 @@ pub struct Cursor<T> {
 /// Blocks that outlive the window.
 pub struct Kept<T>(Vec<Arc<Block<T>>>);
 
+/// Values that are appended side by side.
+pub trait Together<T> {
+    /// They, in their order.
+    fn all(&self) -> &[T];
+    /// Takes them out.
+    fn take_all(&mut self) -> impl Iterator<Item = T>;
+}
+
+impl<T> Together<T> for Vec<T> {
+    fn all(&self) -> &[T] {
+        self
+    }
+
+    fn take_all(&mut self) -> impl Iterator<Item = T> {
+        self.drain(..)
+    }
+}
+
+/// One value moves to the log at once. From a list it would be read back as soon as it was written, and in pieces of other sizes, for
+/// which a processor waits.
+impl<T> Together<T> for Option<T> {
+    #[inline(always)]
+    fn all(&self) -> &[T] {
+        self.as_slice()
+    }
+
+    #[inline(always)]
+    fn take_all(&mut self) -> impl Iterator<Item = T> {
+        self.take().into_iter()
+    }
+}
+
 /// Entries that were appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
@@ -266,13 +298,13 @@ impl<T> Cursor<T> {
     /// # Cost
     ///
     /// One addition to a line that all appends change, and a line written for each entry.
-    #[inline]
+    #[inline(always)]
     pub fn append(
         &mut self,
-        values: &mut Vec<T>,
+        values: &mut impl Together<T>,
         keeps: impl FnOnce(&Range<u64>) -> bool,
     ) -> Option<Appended> {
-        let count = values.len() as u64;
+        let count = values.all().len() as u64;
         // AcqRel: Invariant 3.
         let start = self.log.end.fetch_add(count, order::reserve());
         let range = start..start + count;
@@ -285,7 +317,7 @@ impl<T> Cursor<T> {
         if !keeps(&range) {
             return None;
         }
-        for value in values.drain(..) {
+        for value in values.take_all() {
             reserved.write(Some(value));
         }
         drop(reserved);

@@ -6,7 +6,7 @@ use super::replica::{AtReplica, Replica, State};
 use crate::Dispatch;
 use corecast_wire::WaitStrategy;
 use corecast_wire::reader_lock::Refused;
-use corecast_wire::shared_log::Found;
+use corecast_wire::shared_log::{Found, Together};
 use corecast_wire::sync::{Ordering, mutated};
 use std::ops::Range;
 
@@ -63,6 +63,7 @@ pub(super) struct Combiner<'a, T: Dispatch> {
 impl<T: Dispatch + Sync> Combiner<'_, T> {
     /// Appends what the writers of the replica ask for, and `own`, applies the log to its end, and answers. Returns the own
     /// answer, and whether the log has grown by a block.
+    #[inline(never)]
     pub(super) fn combine(
         &self,
         state: &mut State<T>,
@@ -85,7 +86,10 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
         }
         let mut began_block = false;
         if !batch.writes.is_empty() {
-            began_block = self.append_and_apply(state, batch);
+            let Batch {
+                writes, responses, ..
+            } = batch;
+            began_block = self.append_and_apply(state, writes, |response| responses.push(response));
         } else if self
             .apply(state, self.membership.log.end(), |_, _| ())
             .is_err()
@@ -95,13 +99,40 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
         (self.answer(batch), began_block)
     }
 
-    /// Appends the writes of a batch, applies the log up to them, and notes their responses.
-    fn append_and_apply(&self, state: &mut State<T>, batch: &mut Batch<T>) -> bool {
-        let Batch {
-            writes, responses, ..
-        } = batch;
+    /// As `combine`, with one own write: alone, if nobody else has asked.
+    #[inline(always)]
+    pub(super) fn combine_one(
+        &self,
+        state: &mut State<T>,
+        batch: &mut Batch<T>,
+        own: &mut Option<T::Write>,
+    ) -> (T::Response, bool) {
+        let mailboxes = &self.replica.mailboxes[..self.replica.lock.slots_used()];
+        let are_asking = mailboxes.iter().any(|mailbox| mailbox.is_asked());
+        if are_asking || self.replica.is_left_behind() {
+            let own = own.take().map(Ask::One);
+            return match self.combine(state, batch, own) {
+                (Some(Answer::One(response)), began_block) => (response, began_block),
+                _ => unreachable!("one was asked for"),
+            };
+        }
+        let mut answer = None;
+        let began_block = self.append_and_apply(state, own, |response| answer = Some(response));
+        (answer.expect("who asks is answered"), began_block)
+    }
+
+    /// Appends writes, applies the log up to them, and gives their responses to `each`. Returns whether the log has grown by a block.
+    #[inline(always)]
+    fn append_and_apply(
+        &self,
+        state: &mut State<T>,
+        writes: &mut impl Together<T::Write>,
+        mut each: impl FnMut(T::Response),
+    ) -> bool {
         if mutated!(AppliedBeforeAppended) {
-            responses.extend(writes.iter().map(|write| state.data.write(write)));
+            for write in writes.all() {
+                each(state.data.write(write));
+            }
         }
         let own = self.replica.number;
         let appended = loop {
@@ -109,18 +140,19 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
             // for this replica, and whoever reserves later ones sees what was said.
             let follows = || !self.replica.is_left_behind() || mutated!(LeftBehindAppends);
             let State { cursor, noting, .. } = &mut *state;
-            noting.prepare::<T>(writes);
+            noting.prepare::<T>(writes.all());
             let mut note = |entries: &Range<u64>| {
                 let ask = || self.membership.noted(own);
                 noting.note(self.membership.configuration(), ask, entries);
             };
-            let appended = cursor.append(writes, |entries| {
+            let keeps = |entries: &Range<u64>| {
                 let follows = follows();
                 if follows && !mutated!(NotedWhenWritten) {
                     note(entries);
                 }
                 follows
-            });
+            };
+            let appended = cursor.append(writes, keeps);
             if let Some(appended) = appended.as_ref().filter(|_| mutated!(NotedWhenWritten)) {
                 note(&appended.range);
             }
@@ -133,7 +165,7 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
         let range = appended.range;
         let applied = self.apply(state, range.end, |index, response| {
             if range.contains(&index) {
-                responses.push(response);
+                each(response);
             }
         });
         assert!(applied.is_ok(), "entries up to the last own one are kept");
@@ -155,6 +187,7 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
     }
 
     /// Applies entries up to this one, and waits for those that are not written yet.
+    #[inline(always)]
     pub(super) fn apply(
         &self,
         state: &mut State<T>,

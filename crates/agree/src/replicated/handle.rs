@@ -247,10 +247,19 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// thread that finds its replica in use leaves the operation to whoever uses it, and waits for the answer.
     #[inline]
     pub fn write(&mut self, operation: T::Write) -> T::Response {
-        match self.submit(Ask::One(operation)) {
-            Answer::One(response) => response,
-            Answer::Many(_) => unreachable!("one was asked for"),
+        self.count(1);
+        let mut own = Some(operation);
+        let (response, grown) = match self.combine_one(&mut own) {
+            Some(combined) => combined,
+            None => {
+                let own = own.expect("who does not combine leaves it");
+                one(self.ask(Ask::One(own)))
+            }
+        };
+        if grown {
+            self.place.combiner().look_after();
         }
+        response
     }
 
     /// Applies operations side by side: whoever reads sees all of them or none. They share one place in the log's order and
@@ -260,23 +269,41 @@ impl<T: Dispatch + Sync> Handle<T> {
     ///
     /// As [`write`](Self::write).
     pub fn write_all(&mut self, operations: Vec<T::Write>) -> Vec<T::Response> {
-        match self.submit(Ask::Many(operations)) {
-            Answer::Many(responses) => responses,
-            Answer::One(_) => unreachable!("many were asked for"),
-        }
-    }
-
-    #[inline]
-    fn submit(&mut self, ask: Ask<T::Write>) -> Answer<T::Response> {
         self.count(1);
-        let (answer, grown) = match self.combine(ask) {
+        let (answer, grown) = match self.combine(Ask::Many(operations)) {
             Ok(combined) => combined,
             Err(ask) => self.ask(ask),
         };
         if grown {
             self.place.combiner().look_after();
         }
-        answer
+        match answer {
+            Answer::Many(responses) => responses,
+            Answer::One(_) => unreachable!("many were asked for"),
+        }
+    }
+
+    /// As `combine`, with one operation, which is left where it is if somebody else combines.
+    #[inline(always)]
+    fn combine_one(&mut self, own: &mut Option<T::Write>) -> Option<(T::Response, bool)> {
+        let Self {
+            place,
+            slot,
+            batch,
+            seen,
+            ..
+        } = self;
+        let combiner = place.combiner();
+        let Combiner {
+            replica,
+            wait_strategy,
+            ..
+        } = combiner;
+        let _rings = replica.rings();
+        let mut state = lock(slot, replica, wait_strategy)?;
+        let combined = combiner.combine_one(&mut state, batch, own);
+        *seen = (*seen).max(state.applied);
+        Some(combined)
     }
 
     /// Combines, unless somebody else does.
@@ -337,6 +364,14 @@ impl<T: Dispatch + Sync> Handle<T> {
                 grown |= combiner.combine(&mut state, batch, None).1;
             }
         }
+    }
+}
+
+/// The answer to one operation.
+fn one<R>((answer, grown): (Answer<R>, bool)) -> (R, bool) {
+    match answer {
+        Answer::One(response) => (response, grown),
+        Answer::Many(_) => unreachable!("one was asked for"),
     }
 }
 

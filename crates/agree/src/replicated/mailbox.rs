@@ -61,10 +61,16 @@ impl<W, R> Mailbox<W, R> {
         self.state.store(ASKED, Ordering::Relaxed);
     }
 
+    /// Whether a combiner finds something to take.
+    #[inline]
+    pub(super) fn is_asked(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == ASKED
+    }
+
     /// A combiner, of which there is one at a time, takes what is asked for.
     #[inline]
     pub(super) fn take(&self) -> Option<Ask<W>> {
-        if self.state.load(Ordering::Relaxed) != ASKED {
+        if !self.is_asked() {
             return None;
         }
         self.state.store(TAKEN, Ordering::Relaxed);
