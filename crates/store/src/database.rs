@@ -46,8 +46,8 @@ pub(crate) fn set_hash_numbers(numbers: (u64, u64)) -> bool {
     HASHER.set(hasher_of(numbers)).is_ok()
 }
 
-/// Counts of keys that were made, by a part of their hash.
-const STRIPES: usize = 1024;
+/// Parts of hashes by which keys that were removed are told apart.
+const STRIPES: usize = 4096;
 
 /// The hash of a key.
 pub(crate) fn hash(key: &[u8]) -> u64 {
@@ -95,9 +95,8 @@ pub(crate) struct Database {
     expiring: usize,
     /// Number of the last change.
     changes: u64,
-    /// By a part of the hash, the number of the change that last made a key: what stands for the version of a key that is
-    /// not there.
-    made: Vec<u64>,
+    /// By a part of the hash, the last version of keys that were removed; empty while none was.
+    removed: Vec<u64>,
 }
 
 impl Database {
@@ -182,11 +181,6 @@ impl Database {
         let hash = hash(key);
         let place = self.entries.len();
         self.places.insert(low(hash), place);
-        if self.made.is_empty() {
-            self.made = vec![0; STRIPES];
-        }
-        self.changes += 1;
-        self.made[stripe(hash)] = self.changes;
         self.changes += 1;
         self.entries.push(Entry {
             key: key.into(),
@@ -230,9 +224,10 @@ impl Database {
 
     /// Removes what is at a place, which the last entry takes.
     pub(crate) fn remove_at(&mut self, place: usize) -> Entry {
-        self.places
-            .remove(low(hash(&self.entries[place].key)), place);
+        let hash_of = hash(&self.entries[place].key);
+        self.places.remove(low(hash_of), place);
         let entry = self.entries.swap_remove(place);
+        note_removed(&mut self.removed, hash_of, entry.version);
         self.expiring -= usize::from(entry.expires != NEVER);
         if let Some(moved) = self.entries.get(place) {
             let last = self.entries.len();
@@ -263,23 +258,46 @@ impl Database {
 
     /// Removes all keys.
     pub(crate) fn clear(&mut self) {
-        let changes = self.changes;
-        let made = std::mem::take(&mut self.made);
+        let (changes, mut removed) = (self.changes, std::mem::take(&mut self.removed));
+        for entry in &self.entries {
+            note_removed(&mut removed, hash(&entry.key), entry.version);
+        }
         *self = Self {
             changes,
-            made,
+            removed,
             ..Self::default()
         };
     }
 
-    /// What changes when the key does: between two looks that find the same, nothing has set, made or removed it. A key that
-    /// had expired at the first look may have been removed meanwhile.
-    pub(crate) fn version(&self, key: &[u8], now: i64) -> u64 {
+    /// What a later look goes by to tell whether the key was set, made or removed meanwhile: [`Database::is_unchanged`].
+    pub(crate) fn look(&self, key: &[u8], now: i64) -> u64 {
+        let is_there = self.get(key, now);
+        is_there.map_or(2 * self.changes, |entry| 2 * entry.version + 1)
+    }
+
+    /// Whether the key is as at the look that gave `look`. A key that had expired at that look may have been removed meanwhile. Of a
+    /// key that is not there `false` may be wrong: if another one that was removed had been changed since.
+    pub(crate) fn is_unchanged(&self, key: &[u8], now: i64, look: u64) -> bool {
+        let (number, was_there) = (look / 2, look % 2 == 1);
         let hash = hash(key);
-        let place = self.place(hash, key);
-        let lives = place.and_then(|place| self.at(place, now));
-        let made = || self.made.get(stripe(hash)).copied().unwrap_or(0);
-        lives.map_or_else(made, |entry| entry.version)
+        match self.place(hash, key) {
+            Some(place) => {
+                let entry = &self.entries[place];
+                match (was_there, entry.lives(now)) {
+                    (true, true) => entry.version == number,
+                    // It had expired at the look too, unless it was made since.
+                    (false, false) => entry.version <= number,
+                    _ => false,
+                }
+            }
+            None => {
+                !was_there
+                    && self
+                        .removed
+                        .get(stripe(hash))
+                        .is_none_or(|it| *it <= number)
+            }
+        }
     }
 
     /// Whether a key has expired and is still held. Now and then that is said of one that was removed otherwise.
@@ -322,6 +340,15 @@ fn low(hash: u64) -> u32 {
     hash as u32
 }
 
+/// Notes that a key of this hash and version is removed.
+fn note_removed(removed: &mut Vec<u64>, hash: u64, version: u64) {
+    if removed.is_empty() {
+        removed.resize(STRIPES, 0);
+    }
+    let last = &mut removed[stripe(hash)];
+    *last = version.max(*last);
+}
+
 fn stripe(hash: u64) -> usize {
     // The table goes by the other half.
     (hash >> 32) as usize % STRIPES
@@ -337,3 +364,6 @@ fn assign(old: &mut Text, value: &[u8]) {
         *old = value.into();
     }
 }
+
+#[cfg(test)]
+mod tests;

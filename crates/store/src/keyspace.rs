@@ -76,12 +76,12 @@ pub(crate) enum Read<'a> {
         replies: &'a mut Vec<u8>,
         bytes_soft: usize,
     },
-    /// The versions of keys, for `WATCH`.
-    Versions {
+    /// Looks at keys, for `WATCH`.
+    Looks {
         keys: Args<'a>,
         database: u8,
         now: i64,
-        versions: &'a mut Vec<u64>,
+        looks: &'a mut Vec<u64>,
     },
     /// How full the databases are, and whether keys are due to be removed.
     Facts { now: i64 },
@@ -92,7 +92,8 @@ pub(crate) enum Read<'a> {
 pub(crate) struct Watched {
     pub(crate) database: u8,
     pub(crate) key: Box<[u8]>,
-    pub(crate) version: u64,
+    /// Of [`Database::look`](crate::database::Database::look).
+    pub(crate) look: u64,
 }
 
 /// A key that was removed, and its database.
@@ -220,7 +221,7 @@ impl Keyspace {
     fn run_writes(&mut self, owned: &OwnedRun) -> Response {
         let unchanged = |it: &Watched| {
             let database = &self.databases.all()[usize::from(it.database)];
-            database.version(&it.key, owned.now) == it.version
+            database.is_unchanged(&it.key, owned.now, it.look)
         };
         if !owned.watched.is_empty() {
             let runs = owned.watched.iter().all(unchanged);
@@ -276,14 +277,14 @@ impl Dispatch for Keyspace {
                 replies,
                 bytes_soft,
             } => self.run_reads(&run, replies, bytes_soft),
-            Read::Versions {
+            Read::Looks {
                 keys,
                 database,
                 now,
-                versions,
+                looks,
             } => {
                 let database = &self.databases.all()[usize::from(database)];
-                versions.extend(keys.from(1).map(|key| database.version(key, now)));
+                looks.extend(keys.from(1).map(|key| database.look(key, now)));
                 Response::Nothing
             }
             Read::Facts { now } => Response::Facts(Box::new(self.facts(now))),
@@ -324,7 +325,7 @@ impl Dispatch for Keyspace {
     fn read_footprint(operation: &Read<'_>) -> Footprint {
         match operation {
             Read::Run { run, .. } => run.footprint(),
-            Read::Versions { .. } | Read::Facts { .. } => Footprint::Everything,
+            Read::Looks { .. } | Read::Facts { .. } => Footprint::Everything,
         }
     }
 

@@ -10,8 +10,8 @@ impl Database {
     /// Appends the database, so that what is read back goes on as this one does.
     pub(crate) fn encode(&self, to: &mut ByteWriter) {
         to.word(self.changes);
-        to.word(self.made.len() as u64);
-        self.made.iter().for_each(|it| to.word(*it));
+        to.word(self.removed.len() as u64);
+        self.removed.iter().for_each(|it| to.word(*it));
         to.word(self.due.len() as u64);
         for Reverse((at, hash)) in &self.due {
             to.word(*at as u64);
@@ -30,8 +30,8 @@ impl Database {
     /// Reads what was appended.
     pub(crate) fn decode(from: &mut ByteReader<'_>) -> Option<Self> {
         let changes = from.word()?;
-        let made = from.list(|from| from.word())?;
-        if !(made.is_empty() || made.len() == STRIPES) {
+        let removed = from.list(|from| from.word())?;
+        if !(removed.is_empty() || removed.len() == STRIPES) {
             return None;
         }
         let due = from.list(|from| {
@@ -53,7 +53,7 @@ impl Database {
             entries,
             due: due.into(),
             changes,
-            made,
+            removed,
         })
     }
 }

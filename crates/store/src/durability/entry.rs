@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Commands are there by their words, as their clients sent them, the time, which they expire by, and the seed of what is
-//! drawn. What depends on the process alone is not: versions of keys are not those of another one, so a transaction whose
+//! drawn. What depends on the process alone is not: what was seen of watched keys is not what another one sees, so a transaction whose
 //! watched keys had changed is left out; and keys that expire together are removed in the order of hashes that others cannot
 //! know, so they are named.
 

@@ -134,18 +134,18 @@ fn entries_and_snapshots_give_the_same_store() {
 fn what_was_not_run_is_not_written() {
     let mut random = Rng::with_seed(1);
     let mut keyspace = Keyspace::default();
-    for version in [0, 77] {
+    for look in [0, 77] {
         let mut run = run(&mut random, 0);
         run.watched.push(crate::keyspace::Watched {
             database: 0,
             key: b"watched"[..].into(),
-            version,
+            look,
         });
         let write = Write::Run(Box::new(run));
         assert!(matches!(Entry::of(&write), Entry::Undecided));
         keyspace.write(&write);
-        assert_eq!(matches!(Entry::of(&write), Entry::Run(_)), version == 0);
-        assert_eq!(matches!(Entry::of(&write), Entry::Nothing), version == 77);
+        assert_eq!(matches!(Entry::of(&write), Entry::Run(_)), look == 0);
+        assert_eq!(matches!(Entry::of(&write), Entry::Nothing), look == 77);
     }
 }
 

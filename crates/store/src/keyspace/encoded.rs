@@ -73,7 +73,7 @@ fn encode_run(run: &OwnedRun, to: &mut ByteWriter) {
     to.word(run.watched.len() as u64);
     for watched in &run.watched {
         to.word(u64::from(watched.database));
-        to.word(watched.version);
+        to.word(watched.look);
         to.bytes(&watched.key);
     }
     to.bytes(&run.bytes);
@@ -103,7 +103,7 @@ fn decode_run(from: &mut ByteReader<'_>) -> Option<OwnedRun> {
     let watched = from.list(|from| {
         Some(Watched {
             database: database(from.word()?)?,
-            version: from.word()?,
+            look: from.word()?,
             key: from.bytes()?.into(),
         })
     })?;
@@ -184,7 +184,7 @@ mod tests {
             watched: vec![Watched {
                 database: 0,
                 key: (*key.as_bytes()).into(),
-                version: 0,
+                look: 0,
             }],
             tells_ends: random.bool(),
             was_run: OnceLock::new(),

@@ -13,19 +13,19 @@ use crate::commands::{Command, Kind};
 use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Watched};
 use crate::resp::Reply;
 
-/// `WATCH`: notes the versions of keys.
+/// `WATCH`: looks at keys.
 pub(super) fn watch(session: &mut Session, args: Args<'_>, around: &mut Surroundings<'_>) {
-    let mut versions = Vec::with_capacity(args.len() - 1);
-    around.store.read(Read::Versions {
+    let mut looks = Vec::with_capacity(args.len() - 1);
+    around.store.read(Read::Looks {
         keys: args,
         database: session.database,
         now: around.now,
-        versions: &mut versions,
+        looks: &mut looks,
     });
-    for (key, version) in args.from(1).zip(versions) {
+    for (key, look) in args.from(1).zip(looks) {
         let key = (session.database, key.into());
         // What was seen first counts.
-        session.watches.entry(key).or_insert(version);
+        session.watches.entry(key).or_insert(look);
     }
 }
 
@@ -74,13 +74,11 @@ pub(super) fn exec(
             }),
         }
     }
-    let watched = watches
-        .into_iter()
-        .map(|((database, key), version)| Watched {
-            database,
-            key,
-            version,
-        });
+    let watched = watches.into_iter().map(|((database, key), look)| Watched {
+        database,
+        key,
+        look,
+    });
     let own_commands = all.len() > calls.len();
     // The words of commands on the session are needed once more.
     let kept = own_commands.then(|| (bytes.clone(), spans.clone()));

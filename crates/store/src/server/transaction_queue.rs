@@ -24,7 +24,7 @@ pub(super) struct Queued {
     pub(super) end: usize,
 }
 
-/// The keys that a client watches, with their databases and versions.
+/// The keys that a client watches, with their databases and what was seen of them.
 pub(super) type Watches = HashMap<(u8, Box<[u8]>), u64>;
 
 impl Transaction {

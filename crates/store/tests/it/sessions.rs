@@ -121,6 +121,29 @@ fn a_transaction_runs_whole_or_not_at_all() {
     assert_eq!(one.say("EXISTS d"), ":0\r\n");
 }
 
+/// Others that are made, or removed as they were, do not matter, however many.
+#[test]
+fn keys_that_are_not_there_are_watched_by_themselves() {
+    let ours = Ours::start();
+    let (mut one, mut two) = (Client::new(ours.address), Client::new(ours.address));
+    for round in 0..20 {
+        let keys = |from: usize| (from..from + 500).map(move |key| format!("{round}:{key}"));
+        let make = |from| {
+            keys(from)
+                .map(|key| format!(" {key} 1"))
+                .collect::<String>()
+        };
+        let remove = |from| keys(from).map(|key| format!(" {key}")).collect::<String>();
+        two.say(&format!("MSET{}", make(0)));
+        assert_eq!(one.say(&format!("WATCH lock:{round}")), "+OK\r\n");
+        two.say(&format!("MSET{}", make(1000)));
+        two.say(&format!("DEL{}", remove(0)));
+        one.say("MULTI");
+        one.say("SET done 1");
+        assert_eq!(one.say("EXEC"), "*1\r\n+OK\r\n", "round {round}");
+    }
+}
+
 #[test]
 fn clients_are_listed_and_killed() {
     let ours = Ours::start();
