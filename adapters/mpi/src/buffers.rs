@@ -138,7 +138,7 @@ impl<'a> Elements<'a> {
     /// Where the element number `at` begins.
     #[inline]
     pub(crate) fn place(&self, start: *mut c_void, at: isize) -> *mut c_void {
-        start.wrapping_byte_offset(at.wrapping_mul(self.found.extent as isize))
+        start.wrapping_byte_offset(at.wrapping_mul(self.found.extent))
     }
 
     /// The bytes of `count` elements, to be read.

@@ -206,7 +206,7 @@ impl<C: Counts> Layout<C> {
     fn offsets(&self, first: isize) -> EachRank<usize> {
         let each = |(count, displacement): (i64, isize)| match count {
             0 => 0,
-            _ => (displacement - first) as usize * self.elements.found.extent,
+            _ => self.elements.bytes((displacement - first) as usize),
         };
         self.numbers().map(each).collect()
     }
@@ -238,7 +238,7 @@ impl<C: Counts> Layout<C> {
             // SAFETY: the caller's promise.
             return unsafe { self.copy() };
         };
-        let len = (end - first) as usize * self.elements.found.extent;
+        let len = self.elements.bytes((end - first) as usize);
         Given {
             // SAFETY: the caller's promise. What lies between the parts is not read.
             data: unsafe { slice(self.elements.place(self.start, first), len) }.into(),
@@ -274,7 +274,7 @@ impl<C: Counts> Layout<C> {
     pub(crate) unsafe fn room(&self) -> Room {
         let counts = self.bytes();
         if let Some((first, end)) = self.span().filter(|_| !self.has_overlaps()) {
-            let len = (end - first) as usize * self.elements.found.extent;
+            let len = self.elements.bytes((end - first) as usize);
             return Room {
                 // SAFETY: the caller's promise. What lies between the parts is not written.
                 data: Bytes::InPlace(unsafe {

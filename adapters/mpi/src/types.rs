@@ -31,8 +31,8 @@ pub(crate) enum Class {
 pub(crate) struct Type {
     /// Bytes of data in an element.
     pub(crate) size: usize,
-    /// Bytes from an element to the next one.
-    pub(crate) extent: usize,
+    /// Bytes from an element to the next one, which may lie before it; the size of a dense type.
+    pub(crate) extent: isize,
     /// Whether the bytes of elements lie one after another, in the order in which they are sent.
     pub(crate) is_dense: bool,
     /// Whether elements one after another fill the memory, in whatever order.
@@ -143,7 +143,7 @@ fn unpack(packed: u64) -> Type {
     };
     Type {
         size: (packed & 0xffff) as usize,
-        extent: ((packed >> 16) & 0xffff) as usize,
+        extent: ((packed >> 16) & 0xffff) as isize,
         is_dense: (packed >> 32) & 1 != 0,
         is_full: (packed >> 32) & 2 != 0,
         class: Some(class),
@@ -199,8 +199,7 @@ fn ask(library: &Library, combiners: &Combiners, handle: Handle, depth: u32) -> 
     };
     let size = usize::try_from(size).ok().filter(|_| ended == 0)?;
     let is_full = lower == 0 && true_lower == 0 && extent == true_extent;
-    let extent = usize::try_from(extent).unwrap_or(0);
-    let is_full = is_full && extent == size;
+    let is_full = is_full && usize::try_from(extent) == Ok(size);
     let [integers, addresses, types, combiner] = envelope(library, handle)?;
     if combiner == combiners.named {
         let class = class(library, handle, size)?;
@@ -330,7 +329,7 @@ mod tests {
             (4, 4, Class::Integer(Element::U32)),
             (1, 1, Class::Byte),
         ] {
-            let dense = size == extent;
+            let dense = size == extent as usize;
             let found = Type {
                 size,
                 extent,
