@@ -11,6 +11,7 @@ use crate::parts::{Long, Short};
 use crate::process;
 use crate::reductions::{self, By};
 use crate::sites::Visit;
+use crate::types;
 use crate::windows;
 use corecast_network::{Handle, Loaded, next_definition};
 use std::ffi::{CStr, c_int, c_void};
@@ -191,6 +192,12 @@ taken_over! {
         bytes: isize, unit: isize, info: Handle, comm: Handle, base: Buffer, window: Buffer
     ) => Taken::before(windows::allocate(comm, window));
     MPI_Win_free PMPI_Win_free (window: Buffer) => Taken::before(windows::free(window));
+    MPI_Type_set_name PMPI_Type_set_name (t: Handle, name: Data) => {
+        if let Some(library) = process::library() {
+            types::before_name(library, t);
+        }
+        Taken::Library
+    };
     MPI_Barrier PMPI_Barrier (comm: Handle) => moves::barrier(comm);
     MPI_Bcast PMPI_Bcast (data: Buffer, n: c_int, t: Handle, root: c_int, comm: Handle)
         => moves::broadcast(Received(data, n.into(), t), root, comm);

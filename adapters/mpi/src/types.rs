@@ -74,6 +74,13 @@ pub(crate) fn is_predefined(library: &Library, raw: Handle) -> bool {
     of(library, raw).is_some_and(|found| found.class.is_some())
 }
 
+/// Before `MPI_Type_set_name`: what a predefined type is, is told by the name that it has from the start.
+pub(crate) fn before_name(library: &Library, raw: Handle) {
+    if library.is_running() {
+        of(library, raw);
+    }
+}
+
 /// Asks the library, and remembers what is predefined.
 #[cold]
 fn look(library: &Library, handle: Handle) -> Option<Type> {

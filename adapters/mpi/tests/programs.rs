@@ -375,6 +375,12 @@ fn elements_may_lie_backwards_in_memory() {
 }
 
 #[test]
+fn types_that_a_rank_renames_are_what_they_were() {
+    let on_teams = ("CORECAST_MPI_RACE", "0");
+    all_right("names.c", &[on_teams], &[(2, &[]), (3, &[])]);
+}
+
+#[test]
 fn errors_are_the_librarys() {
     all_right("errors.c", &[], &[(2, &[]), (3, &[])]);
 }
