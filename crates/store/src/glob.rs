@@ -7,6 +7,10 @@
 /// At most the product of both lengths: only the last star is tried again, since what an earlier one could take the last
 /// one can as well.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    if text.is_empty() {
+        // As in Redis: two stars are no pattern of an empty text.
+        return matches!(pattern, b"" | b"*");
+    }
     let (mut p, mut t) = (0, 0);
     // Where to go on when what follows the last star does not match.
     let mut again: Option<(usize, usize)> = None;

@@ -97,7 +97,11 @@ impl<'a> Scan<'a> {
 /// Goes down the entries. A cursor is the place below which no entry has been looked at; 0 begins at the end.
 pub(super) fn scan(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
     let cursor = std::str::from_utf8(args.get(1)).ok();
-    let Some(cursor) = cursor.and_then(|it| it.parse::<u64>().ok()) else {
+    let number = |it: &str| match it {
+        "" => Some(0),
+        digits => digits.parse::<u64>().ok(),
+    };
+    let Some(cursor) = cursor.and_then(number) else {
         return reply.error("ERR invalid cursor");
     };
     let options = match Scan::read(args) {

@@ -72,15 +72,18 @@ fn settings(around: &Surroundings<'_>) -> Vec<(&'static str, String)> {
 }
 
 fn get(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
-    let wanted = |name: &str| {
-        let lower = |it: &[u8]| glob::matches(&it.to_ascii_lowercase(), name.as_bytes());
-        args.from(2).any(lower)
-    };
-    let mut found = settings(around);
-    found.retain(|(name, _)| wanted(name));
+    let settings = settings(around);
+    let wanted = settings.iter().filter_map(|(name, value)| {
+        let is_meant = |it: &&[u8]| glob::matches(&it.to_ascii_lowercase(), name.as_bytes());
+        let by = args.from(2).find(is_meant)?;
+        // A name, not a pattern, comes back as it was written.
+        let is_name = by.eq_ignore_ascii_case(name.as_bytes());
+        Some((if is_name { by } else { name.as_bytes() }, value))
+    });
+    let found: Vec<(&[u8], &String)> = wanted.collect();
     reply.map(found.len());
     for (name, value) in found {
-        reply.bulk(name.as_bytes());
+        reply.bulk(name);
         reply.bulk(value.as_bytes());
     }
 }
@@ -91,29 +94,41 @@ fn set(args: Args<'_>, around: &Surroundings<'_>) -> Result<(), Vec<u8>> {
         return Err(texts::SYNTAX.into());
     }
     let settings = settings(around);
-    let mut changes = Vec::new();
+    let mut named = Vec::new();
     for (name, value) in args.pairs(2) {
-        let found = settings
-            .iter()
-            .find(|it| name.eq_ignore_ascii_case(it.0.as_bytes()));
-        let Some((known, before)) = found else {
+        let is_it = |it: &&(&str, String)| name.eq_ignore_ascii_case(it.0.as_bytes());
+        let Some((known, before)) = settings.iter().find(is_it) else {
             let text = b"ERR Unknown option or number of arguments for CONFIG SET - '".as_slice();
             return Err([text, name, b"'"].concat());
         };
+        named.push((*known, before, value));
+    }
+    let mut changes = Vec::new();
+    for (at, (known, before, value)) in named.iter().enumerate() {
         let failed = |why: &str| {
-            format!("ERR CONFIG SET failed (possibly related to argument '{known}') - {why}")
+            let text = "ERR CONFIG SET failed (possibly related to argument '";
+            Err(format!("{text}{known}') - {why}").into_bytes())
         };
-        let number = integer(value).and_then(|it| u64::try_from(it).ok());
-        match (*known, number) {
-            ("maxclients", Some(number @ 1..)) => {
-                changes.push((&around.shared.clients_max, number))
+        if named[..at].iter().any(|it| it.0 == *known) {
+            return failed("duplicate parameter");
+        }
+        let (setting, range) = match *known {
+            "maxclients" => (&around.shared.clients_max, 1..=u64::from(u32::MAX)),
+            "timeout" => (&around.shared.idle_seconds_max, 0..=i32::MAX as u64),
+            _ if before.as_bytes() == *value => continue,
+            _ => return failed("can't set immutable config"),
+        };
+        let Some(number) = integer(value) else {
+            return failed("argument couldn't be parsed into an integer");
+        };
+        match u64::try_from(number) {
+            Ok(number) if range.contains(&number) => changes.push((setting, number)),
+            _ => {
+                let (least, most) = range.into_inner();
+                return failed(&format!(
+                    "argument must be between {least} and {most} inclusive"
+                ));
             }
-            ("timeout", Some(number)) => changes.push((&around.shared.idle_seconds_max, number)),
-            ("maxclients" | "timeout", _) => {
-                return Err(failed("argument couldn't be parsed into an integer").into_bytes());
-            }
-            _ if before.as_bytes() == value => {}
-            _ => return Err(failed("can't set immutable config").into_bytes()),
         }
     }
     for (setting, value) in changes {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::client::Client;
+use crate::client::{Client, request};
 use crate::replies::elements;
 use crate::servers::Ours;
 
@@ -40,6 +40,20 @@ fn keys_expire_and_are_removed() {
             .say("INFO keyspace")
             .contains("db0:keys=100,expires=99")
     );
+}
+
+/// As Redis reads numbers and patterns.
+#[test]
+fn an_empty_cursor_begins_and_two_stars_do_not_match_an_empty_key() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    client.send(&request(&["SET", "", "1"]));
+    assert_eq!(client.reply(), b"+OK\r\n");
+    client.send(&request(&["SCAN", ""]));
+    let page = b"*2\r\n$1\r\n0\r\n*1\r\n$0\r\n\r\n";
+    assert_eq!(client.reply(), page);
+    assert_eq!(client.say("KEYS *"), "*1\r\n$0\r\n\r\n");
+    assert_eq!(client.say("KEYS **"), "*0\r\n");
 }
 
 #[test]

@@ -35,6 +35,55 @@ fn no_more_clients_than_allowed() {
 }
 
 #[test]
+fn settings_out_of_range_change_nothing() {
+    let ours = Ours::start();
+    let mut client = Client::new(ours.address);
+    let failed = |about: &str, why: &str| {
+        format!("-ERR CONFIG SET failed (possibly related to argument '{about}') - {why}\r\n")
+    };
+    let between =
+        |least: &str, most: &str| format!("argument must be between {least} and {most} inclusive");
+    let (timeout, clients) = (between("0", "2147483647"), between("1", "4294967295"));
+    for (words, answer) in [
+        ("timeout 2147483648", failed("timeout", &timeout)),
+        ("timeout -1", failed("timeout", &timeout)),
+        ("maxclients 0", failed("maxclients", &clients)),
+        (
+            "timeout 7 maxclients 4294967296",
+            failed("maxclients", &clients),
+        ),
+        (
+            "timeout x",
+            failed("timeout", "argument couldn't be parsed into an integer"),
+        ),
+        (
+            "timeout 7 TIMEOUT 8",
+            failed("timeout", "duplicate parameter"),
+        ),
+        (
+            "databases 17",
+            failed("databases", "can't set immutable config"),
+        ),
+        (
+            "timeout x nosuch 1",
+            "-ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'\r\n".to_owned(),
+        ),
+    ] {
+        assert_eq!(
+            client.say(&format!("CONFIG SET {words}")),
+            answer,
+            "{words}"
+        );
+    }
+    assert_eq!(
+        client.say("CONFIG GET TimeOut"),
+        "*2\r\n$7\r\nTimeOut\r\n$1\r\n0\r\n"
+    );
+    assert_eq!(client.say("CONFIG SET timeout 2147483647"), "+OK\r\n");
+    assert!(client.say("CONFIG GET timeou*").ends_with("2147483647\r\n"));
+}
+
+#[test]
 fn idle_clients_are_cut_off() {
     let ours = Ours::with(ServerOptions {
         idle_max: Some(Duration::from_secs(1)),
