@@ -26,7 +26,7 @@ use wires::{Shared, Wires, packet_bytes_max};
 ///
 /// Without failures a command of the leader's takes one message to the acceptor and one from it to each member; one of another
 /// member's takes one more. Over [trees](Self::set_routes) the acceptor sends to its children alone, and members pass it on.
-/// A message is a line, or two for commands of more than 7 bytes.
+/// A message is a line, or two for commands of more than 16 bytes.
 ///
 /// # Examples
 ///
