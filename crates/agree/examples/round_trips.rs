@@ -3,9 +3,10 @@
 //! `cargo run --release -p corecast-agree --example round_trips`
 
 use corecast_agree::paxos::{Event, GroupMember, Options};
-use corecast_wire::WaitConfig;
 use corecast_wire::queue::{self, Options as QueueOptions};
+use corecast_wire::{Line, WaitConfig};
 use std::error::Error;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -59,9 +60,12 @@ fn paxos() -> Result<f64, Box<dyn Error>> {
     let mut members = GroupMember::<u64>::group(2, options, WaitConfig::BALANCED)?;
     let mut acceptor = members.pop().expect("there are two");
     let mut leader = members.pop().expect("there are two");
-    let done = AtomicBool::new(false);
+    // Nothing that one thread changes may lie beside what the other one looks at.
+    let done = Arc::new(Line(AtomicBool::new(false)));
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let ends = Arc::clone(&done);
+        scope.spawn(move || {
+            let done = &**ends;
             while !done.load(Ordering::Relaxed) {
                 acceptor.poll();
             }
