@@ -84,7 +84,7 @@ pub(crate) fn of(
                 library,
                 op,
                 datatype,
-                extent: usize::try_from(found.extent).ok()?,
+                extent: found.stride()?,
                 is_ordered: false,
                 exactness: exactness(operation, class),
             }))
@@ -97,7 +97,7 @@ pub(crate) fn of(
 #[cold]
 fn own(library: &Library, (datatype, found): (Handle, Type), op: Handle) -> Option<Operator<'_>> {
     let has_gaps = !found.is_full && found.class != Some(Class::Pair);
-    if has_gaps || found.extent <= 0 || op == library.no_op() {
+    if has_gaps || op == library.no_op() {
         return None;
     }
     let mut commutes: c_int = 0;
@@ -107,7 +107,7 @@ fn own(library: &Library, (datatype, found): (Handle, Type), op: Handle) -> Opti
         library,
         op,
         datatype,
-        extent: usize::try_from(found.extent).ok()?,
+        extent: found.stride()?,
         is_ordered: commutes == 0,
         exactness: Exactness::Unknown,
     }))

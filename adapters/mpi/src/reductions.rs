@@ -43,7 +43,7 @@ struct Reduction {
 impl Call<'_> {
     fn reduction(&self, by: By) -> Option<Reduction> {
         let (elements, operator) = self.operator(by.1, by.2)?;
-        let bytes = count(by.0)? * usize::try_from(elements.found.extent).ok()?;
+        let bytes = count(by.0)? * elements.found.stride()?;
         let is_exact = match operator.exactness() {
             Exactness::Exact => true,
             Exactness::Rounded => self.size == 2,

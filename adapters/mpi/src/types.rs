@@ -41,6 +41,14 @@ pub(crate) struct Type {
     pub(crate) class: Option<Class>,
 }
 
+impl Type {
+    /// Bytes from an element to the next one, where that lies behind it.
+    #[inline]
+    pub(crate) fn stride(&self) -> Option<usize> {
+        usize::try_from(self.extent).ok().filter(|it| *it > 0)
+    }
+}
+
 /// Combiners that say how a type was made, as this library numbers them.
 struct Combiners {
     named: c_int,

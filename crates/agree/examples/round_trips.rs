@@ -6,7 +6,6 @@ use corecast_agree::paxos::{Event, GroupMember, Options};
 use corecast_wire::queue::{self, Options as QueueOptions};
 use corecast_wire::{Line, WaitConfig};
 use std::error::Error;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -61,11 +60,10 @@ fn paxos() -> Result<f64, Box<dyn Error>> {
     let mut acceptor = members.pop().expect("there are two");
     let mut leader = members.pop().expect("there are two");
     // Nothing that one thread changes may lie beside what the other one looks at.
-    let done = Arc::new(Line(AtomicBool::new(false)));
+    let done = Line(AtomicBool::new(false));
     std::thread::scope(|scope| {
-        let ends = Arc::clone(&done);
+        let done = &done;
         scope.spawn(move || {
-            let done = &**ends;
             while !done.load(Ordering::Relaxed) {
                 acceptor.poll();
             }

@@ -111,10 +111,8 @@ impl<T: Dispatch + Sync> Combiner<'_, T> {
         let are_asking = mailboxes.iter().any(|mailbox| mailbox.is_asked());
         if are_asking || self.replica.is_left_behind() {
             let own = own.take().map(Ask::One);
-            return match self.combine(state, batch, own) {
-                (Some(Answer::One(response)), began_block) => (response, began_block),
-                _ => unreachable!("one was asked for"),
-            };
+            let (answer, began_block) = self.combine(state, batch, own);
+            return (answer.expect("who asks is answered").one(), began_block);
         }
         let mut answer = None;
         let began_block = self.append_and_apply(state, own, |response| answer = Some(response));

@@ -249,13 +249,13 @@ impl<T: Dispatch + Sync> Handle<T> {
     pub fn write(&mut self, operation: T::Write) -> T::Response {
         self.count(1);
         let mut own = Some(operation);
-        let (response, grown) = match self.combine_one(&mut own) {
-            Some(combined) => combined,
-            None => {
-                let own = own.expect("who does not combine leaves it");
-                one(self.ask(Ask::One(own)))
-            }
-        };
+        let combined =
+            self.combining(|combiner, state, batch| combiner.combine_one(state, batch, &mut own));
+        let (response, grown) = combined.unwrap_or_else(|| {
+            let own = own.expect("who does not combine leaves it");
+            let (answer, grown) = self.ask(Ask::One(own));
+            (answer.one(), grown)
+        });
         if grown {
             self.place.combiner().look_after();
         }
@@ -270,22 +270,25 @@ impl<T: Dispatch + Sync> Handle<T> {
     /// As [`write`](Self::write).
     pub fn write_all(&mut self, operations: Vec<T::Write>) -> Vec<T::Response> {
         self.count(1);
-        let (answer, grown) = match self.combine(Ask::Many(operations)) {
-            Ok(combined) => combined,
-            Err(ask) => self.ask(ask),
-        };
+        let mut own = Some(Ask::Many(operations));
+        let combined = self.combining(|combiner, state, batch| {
+            let (answer, grown) = combiner.combine(state, batch, own.take());
+            (answer.expect("who asks is answered"), grown)
+        });
+        let (answer, grown) =
+            combined.unwrap_or_else(|| self.ask(own.expect("who does not combine leaves it")));
         if grown {
             self.place.combiner().look_after();
         }
-        match answer {
-            Answer::Many(responses) => responses,
-            Answer::One(_) => unreachable!("many were asked for"),
-        }
+        answer.many()
     }
 
-    /// As `combine`, with one operation, which is left where it is if somebody else combines.
+    /// Runs `body` with the replica's lock, unless somebody else has it.
     #[inline(always)]
-    fn combine_one(&mut self, own: &mut Option<T::Write>) -> Option<(T::Response, bool)> {
+    fn combining<R>(
+        &mut self,
+        body: impl FnOnce(&Combiner<'_, T>, &mut State<T>, &mut Batch<T>) -> R,
+    ) -> Option<R> {
         let Self {
             place,
             slot,
@@ -294,41 +297,11 @@ impl<T: Dispatch + Sync> Handle<T> {
             ..
         } = self;
         let combiner = place.combiner();
-        let Combiner {
-            replica,
-            wait_strategy,
-            ..
-        } = combiner;
-        let _rings = replica.rings();
-        let mut state = lock(slot, replica, wait_strategy)?;
-        let combined = combiner.combine_one(&mut state, batch, own);
+        let _rings = combiner.replica.rings();
+        let mut state = lock(slot, combiner.replica, combiner.wait_strategy)?;
+        let combined = body(&combiner, &mut state, batch);
         *seen = (*seen).max(state.applied);
         Some(combined)
-    }
-
-    /// Combines, unless somebody else does.
-    #[inline]
-    fn combine(&mut self, own: Ask<T::Write>) -> Result<Combined<T>, Ask<T::Write>> {
-        let Self {
-            place,
-            slot,
-            batch,
-            seen,
-            ..
-        } = self;
-        let combiner = place.combiner();
-        let Combiner {
-            replica,
-            wait_strategy,
-            ..
-        } = combiner;
-        let _rings = replica.rings();
-        let Some(mut state) = lock(slot, replica, wait_strategy) else {
-            return Err(own);
-        };
-        let (answer, grown) = combiner.combine(&mut state, batch, Some(own));
-        *seen = (*seen).max(state.applied);
-        Ok((answer.expect("who asks is answered"), grown))
     }
 
     /// Asks whoever combines, and becomes the combiner if that one has gone without having seen it.
@@ -364,14 +337,6 @@ impl<T: Dispatch + Sync> Handle<T> {
                 grown |= combiner.combine(&mut state, batch, None).1;
             }
         }
-    }
-}
-
-/// The answer to one operation.
-fn one<R>((answer, grown): (Answer<R>, bool)) -> (R, bool) {
-    match answer {
-        Answer::One(response) => (response, grown),
-        Answer::Many(_) => unreachable!("one was asked for"),
     }
 }
 

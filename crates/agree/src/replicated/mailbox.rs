@@ -29,6 +29,24 @@ pub(super) enum Answer<R> {
     Many(Vec<R>),
 }
 
+impl<R> Answer<R> {
+    /// The answer to [`Ask::One`].
+    pub(super) fn one(self) -> R {
+        match self {
+            Self::One(response) => response,
+            Self::Many(_) => unreachable!("one was asked for"),
+        }
+    }
+
+    /// The answer to [`Ask::Many`].
+    pub(super) fn many(self) -> Vec<R> {
+        match self {
+            Self::Many(responses) => responses,
+            Self::One(_) => unreachable!("many were asked for"),
+        }
+    }
+}
+
 /// A writer's line.
 pub(super) struct Mailbox<W, R> {
     state: AtomicU32,
