@@ -10,8 +10,8 @@
 //! The second phase is empty unless the CPU has an instruction that waits for a line to be written, see
 //! [`hardware_wait`](crate::hardware_wait), and its costs were measured. It keeps the CPU, as spinning does.
 //!
-//! A thread that shares its hardware thread does not spin, unless the thread it waits for probably runs at this
-//! moment. Then it spins for as long as a context switch takes, see [`WaitStrategy::soon`].
+//! A thread that shares its hardware thread does not spin, unless such waits have shown that the thread it waits for probably runs
+//! at this moment. Then it spins for as long as a context switch takes, see [`WaitStrategy::soon`].
 //!
 //! Every phase looks before it ends, so a wait that ends early costs what a bare spin costs. Where
 //! more threads wait than there are hardware threads, spinning only keeps the CPU from the threads that
@@ -36,11 +36,14 @@ use crate::park::Parker;
 pub use crate::poll_clock::PollClock;
 use crate::segment::LineRef;
 pub use crate::wait_config::{WaitConfig, WaitCosts};
+use short_spins::ShortSpins;
 use std::time::Duration;
 use turns::Turns;
 
 #[cfg(not(any(loom, corecast_simulated)))]
 mod hardware_phase;
+#[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
+mod short_spins;
 #[cfg_attr(loom, allow(dead_code, reason = "models do not yield"))]
 mod turns;
 
@@ -79,16 +82,19 @@ pub struct WaitStrategy {
     pace: Pace,
     /// Whether its waits yield.
     turns: Turns,
+    /// Whether they spin for a moment before.
+    short_spins: ShortSpins,
     /// What the thread calls while it waits for long.
     meanwhile: Option<fn()>,
     fence: FenceKind,
     parker: LineRef<Line<Parker>>,
 }
 
-/// About the time of a switch to another thread. A thread that looks this long before it gives the CPU away loses
-/// at most as much again. Four ranks on two CPUs take 1.25 µs a barrier with 0.4 to 1.6 µs of it and 1.75 µs
-/// without, eight 3.55 and 4.2 µs (2-core KVM guest, AMD EPYC, November 2026).
-const SOON_NS: u32 = 600;
+/// About the time of two switches to another thread: one on the other CPU, after which the thread that is waited for comes, and the one
+/// that giving the CPU away would cost here. Among four ranks on two CPUs, with 1.3 µs of it, alltoalls of 8 bytes take 0.75 of the
+/// time without, broadcasts 0.77, and with 0.6 µs 0.9 and 1.0; where ranks of eight spin for as long as their
+/// turns take, some 3 µs, allgathers take 1.6 (2-core KVM guest, AMD EPYC, 29 November 2026).
+const SOON_NS: u32 = 1_300;
 
 /// The phases of a wait before it sleeps, in ticks.
 #[derive(Clone, Debug)]
@@ -99,7 +105,7 @@ pub(crate) struct Pace {
     #[cfg(not(any(loom, corecast_simulated)))]
     hardware: Option<hardware_phase::HardwarePhase>,
     yield_ticks: u64,
-    /// The time that [`soon`](Self::soon) looks.
+    /// The time that [`WaitStrategy::soon`] looks; 0: it does not.
     soon_ticks: u64,
     park: bool,
     /// A yield that takes longer has returned late.
@@ -109,6 +115,10 @@ pub(crate) struct Pace {
 /// The number of polls between two reads of the cycle counter. They take some 0.8 µs.
 #[cfg(not(loom))]
 const POLLS_PER_LOOK: u32 = 16;
+
+/// The same in a spin that lasts as long as a context switch.
+#[cfg(not(loom))]
+const POLLS_PER_LOOK_SOON: u32 = 2;
 
 /// A yield that takes longer may have given the CPU to a thread that computes, which keeps it for a time slice of 1 to 4 ms. Beside
 /// two busy loops on two CPUs, 120,000 messages and their waits take 1.1 s where such waits sleep, and 16.8 s where they do not
@@ -218,16 +228,22 @@ impl Pace {
         None
     }
 
-    /// Looks for as long as a context switch takes, see [`WaitStrategy::soon`].
+    /// Looks for as long as a context switch takes. Reads the clock first, as two rows of polls would take longer than that.
+    #[cfg(not(loom))]
     #[inline(always)]
-    pub(crate) fn soon<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
-        #[cfg(not(loom))]
-        if self.soon_ticks > 0 && !crate::fiber::is_inside() {
-            return poll(self.soon_ticks, look);
+    fn soon<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+        let start = arch::cycles();
+        loop {
+            for _ in 0..POLLS_PER_LOOK_SOON {
+                arch::relax();
+                if let Some(found) = look() {
+                    return Some(found);
+                }
+            }
+            if arch::cycles().wrapping_sub(start) >= self.soon_ticks {
+                return None;
+            }
         }
-        #[cfg(loom)]
-        drop(look);
-        None
     }
 
     /// The phase in which the CPU waits, for the line of `word` where that is known; `None` when it is over, or there is
@@ -331,6 +347,7 @@ impl WaitStrategy {
         Self {
             pace: Pace::new(wait_config),
             turns: Turns::new(),
+            short_spins: ShortSpins::new(),
             meanwhile: None,
             fence,
             parker,
@@ -457,15 +474,43 @@ impl WaitStrategy {
         }
     }
 
-    /// Looks for as long as a switch to another thread takes. It is for waits that do not spin, as ranks share
-    /// hardware threads, but may end soon, as all ranks that are waited for may be running: yielding would cost a
-    /// switch to another thread and one back. It does nothing where the wait spins anyway or sleeps at once.
+    /// Looks for as long as a switch to another thread takes, if waits with this token and after such a wait as the last one have
+    /// mostly ended that way. It is for waits that do not spin, as ranks share hardware threads, but may end soon, as
+    /// whoever is waited for may be running: yielding would cost a switch to another thread and one back. It does
+    /// nothing where the wait spins anyway or sleeps at once, nor on a fiber.
     #[inline(always)]
-    pub fn soon<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
-        self.pace.soon(look)
+    pub fn soon<T>(&self, token: u32, look: impl FnMut() -> Option<T>) -> Option<T> {
+        #[cfg(not(loom))]
+        if self.pace.soon_ticks > 0 && !crate::fiber::is_inside() {
+            return self.short_spins.run(token, || self.pace.soon(look));
+        }
+        #[cfg(loom)]
+        drop((token, look));
+        None
     }
 
-    /// The later phases of a wait that did not end in its first phase.
+    /// The later phases of a wait that did not end in its first phase: [`soon`](Self::soon), and then
+    /// [`give_way`](Self::give_way).
+    ///
+    /// # Errors
+    ///
+    /// Those of `watch`.
+    #[cold]
+    #[inline(never)]
+    pub fn wait_long<T, W: Watch>(
+        &self,
+        word: Option<Monitored<'_>>,
+        token: u32,
+        watch: W,
+        look: &mut impl FnMut() -> Option<T>,
+    ) -> Result<T, W::Error> {
+        match self.soon(token, &mut *look) {
+            Some(found) => Ok(found),
+            None => self.give_way(word, token, watch, look),
+        }
+    }
+
+    /// The phases of a wait after those that spin: for whoever knows that those it waits for do not run at this moment.
     ///
     /// # Errors
     ///
@@ -473,7 +518,7 @@ impl WaitStrategy {
     #[cfg(not(loom))]
     #[cold]
     #[inline(never)]
-    pub fn wait_long<T, W: Watch>(
+    pub fn give_way<T, W: Watch>(
         &self,
         word: Option<Monitored<'_>>,
         token: u32,
@@ -511,7 +556,7 @@ impl WaitStrategy {
     ///
     /// Those of `watch`.
     #[cfg(loom)]
-    pub fn wait_long<T, W: Watch>(
+    pub fn give_way<T, W: Watch>(
         &self,
         _word: Option<Monitored<'_>>,
         token: u32,

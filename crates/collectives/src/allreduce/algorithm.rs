@@ -27,6 +27,9 @@ algorithms! {
         /// [`ring`](fn@super::ring).
         Ring = "ring" in "allreduce/ring.rs", "Patarasuk and Yuan 2009",
             needs [Ring, Commutative], phases ["reduce_scatter", "allgather"], costs "2*n*(n-1)", "2*(n-1)*s";
+        /// [`direct`](fn@super::direct), in messages.
+        Direct = "direct" in "allreduce/direct.rs", "Nishtala and others, as all read all, each for itself",
+            needs [Mesh, ShortElements], phases ["all at once"], costs "n*(n-1)", "n*(n-1)*s";
     }
 }
 

@@ -1,6 +1,7 @@
 //! Allreductions: all ranks' data combined, for all ranks.
 
 mod algorithm;
+mod direct;
 mod doubling;
 mod exchange;
 mod owners;
@@ -10,6 +11,7 @@ mod tree;
 
 pub(crate) use algorithm::short;
 pub use algorithm::{Algorithm, choose};
+pub use direct::direct;
 pub use doubling::{doubling, doubling_in_messages};
 pub use exchange::exchange;
 pub use owners::{owners, owners_ordered};
@@ -91,6 +93,15 @@ pub fn run<F: Fabric>(
         }
         Algorithm::Owners | Algorithm::Rabenseifner | Algorithm::Ring => {
             run_blocks(context, data, combine, algorithm)
+        }
+        Algorithm::Direct => {
+            for part in context.messages(data.len(), combine.element_size()) {
+                let data = &mut data[part];
+                let room = ReductionOrder::bytes(data.len(), context.fabric.size());
+                let (fabric, _, incoming, stack) = context.rooms(room);
+                direct(fabric, data, &mut incoming[..data.len()], stack, combine)?;
+            }
+            Ok(())
         }
     }
 }

@@ -96,9 +96,9 @@ impl CallContext {
         self.waited(waited, look)
     }
 
-    /// What a wait has come to.
+    /// What a wait has come to. A failure becomes that of the whole team.
     #[inline(always)]
-    fn waited<T>(
+    pub(super) fn waited<T>(
         &self,
         waited: Result<T, Failure>,
         mut look: impl FnMut() -> Option<T>,

@@ -2,7 +2,7 @@
 
 use super::call_context::CallContext;
 use super::ends::Hardware;
-use super::lines::{BarrierEnd, Collect, Publish, Read, SharedLines};
+use super::lines::{Collect, Publish, Read, SharedLines};
 use super::nothing_else::NothingElse;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
@@ -204,22 +204,23 @@ impl Hardware {
             let first = self.lines.barrier_ends[line].others[0];
             self.stage_lines_until(first, |lines| sum(lines).map(drop))?;
         }
-        let missing = OpFingerprint::missing(expected, found);
-        if self.lines.barrier_ends[line].may_end_soon(missing)
-            && let Some(found) = self.wait_strategy.soon(|| sum(&self.lines))
-        {
-            self.lines.barrier_ends[line].vain = 0;
+        let (call, lines) = (&self.call, &self.lines);
+        let end = &lines.barrier_ends[line];
+        if let Some(found) = self.wait_strategy.briefly(|| sum(lines)) {
             return Ok(found);
         }
-        let BarrierEnd { others, token, .. } = &self.lines.barrier_ends[line];
-        let (call, lines) = (&self.call, &self.lines);
-        let watch = || GroupWatch {
+        let watch = GroupWatch {
             call,
-            members: others,
+            members: &end.others,
             next: 0,
         };
-        let word = Some(lines.barrier_ends[line].counter_barrier.monitored());
-        call.wait_watched_at(&self.wait_strategy, word, *token, watch, || sum(lines))
+        let word = Some(end.counter_barrier.monitored());
+        let look = &mut || sum(lines);
+        let waited = match OpFingerprint::missing(expected, found) <= end.at_once {
+            true => self.wait_strategy.wait_long(word, end.token, watch, look),
+            false => self.wait_strategy.give_way(word, end.token, watch, look),
+        };
+        call.waited(waited, || sum(lines))
     }
 
     /// The failure of a group in which some member has another history than this rank.

@@ -59,33 +59,8 @@ pub(super) struct BarrierEnd {
     pub(super) token: u32,
     /// The counter's sum once all members have arrived as often as this rank.
     pub(super) sum: u64,
-    /// If at most this many ranks are missing, each can have a hardware thread of its own, so a short spin may succeed.
-    at_once: u64,
-    /// Consecutive short spins that ended without success.
-    pub(super) vain: u32,
-}
-
-/// After this many short spins without success a missing rank probably waits for this very hardware thread:
-/// three of four threads that are not pinned may share one of two hardware threads.
-const VAIN_MAX: u32 = 2;
-
-/// Waits without a short spin until the next one: the system may have moved threads by then.
-const VAIN_PAUSE: u32 = 64;
-
-impl BarrierEnd {
-    /// Whether to try a [short spin](corecast_wire::WaitStrategy::soon) where `missing` ranks have not arrived.
-    #[inline(always)]
-    pub(super) fn may_end_soon(&mut self, missing: u64) -> bool {
-        if missing > self.at_once {
-            return false;
-        }
-        if self.vain >= VAIN_MAX {
-            self.vain = (self.vain + 1) % VAIN_PAUSE;
-            return false;
-        }
-        self.vain += 1;
-        true
-    }
+    /// If at most this many ranks are missing, each can have a hardware thread of its own, so they may all be running.
+    pub(super) at_once: u64,
 }
 
 impl SharedLines {
@@ -209,7 +184,6 @@ pub(crate) fn line_ends(
                 token: broadcast_ring::token(number),
                 sum: 0,
                 at_once: usable.saturating_sub(1) as u64,
-                vain: 0,
             });
         }
         number += 1;
