@@ -256,6 +256,8 @@ impl Rules {
 /// assert!(said.contains("below 8192 bytes") && said.contains("n½ of 2048 bytes, as the probe measured"));
 /// let shared = corecast::rules::rounds(&asked, 8, 4).unwrap();
 /// assert!(shared.contains("allreductions pass all data along trees up to 28672 bytes, and allgathers of blocks below 3949 bytes"));
+/// let few = corecast::rules::rounds(&asked, 4, 2).unwrap();
+/// assert!(few.contains("allreductions give all data to all ranks below 4778 bytes and pass all data along trees up to 12288"));
 /// ```
 pub fn rounds(asked: &Algorithms, ranks: usize, sharing: usize) -> Option<String> {
     let limits = asked.limits(ranks, sharing);
@@ -273,7 +275,11 @@ pub fn rounds(asked: &Algorithms, ranks: usize, sharing: usize) -> Option<String
             limits.whole, limits.together
         ),
         false => {
-            let whole = format!("pass all data along trees up to {} bytes", limits.whole);
+            let trees = format!("pass all data along trees up to {} bytes", limits.whole);
+            let whole = match limits.direct {
+                0 => trees,
+                bytes => format!("give all data to all ranks below {bytes} bytes and {trees}"),
+            };
             match limits.gathered {
                 0 => whole,
                 bytes => format!(

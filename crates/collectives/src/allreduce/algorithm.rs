@@ -46,10 +46,17 @@ fn is_published(bytes: usize, traits: &TeamTraits) -> bool {
     traits.ranks > 2 && bytes > RING_PAYLOAD_BYTES && published(traits).contains(&bytes)
 }
 
+/// Whether data of this length go from each rank to all others.
+#[inline]
+fn is_direct(bytes: usize, traits: &TeamTraits) -> bool {
+    traits.mesh && bytes < traits.limits.direct && bytes <= traits.message_bytes
+}
+
 /// Bytes from which on data may go otherwise than in [`Algorithm::Messages`] in a team that is asked for no algorithm.
 pub(crate) fn short(traits: &TeamTraits) -> usize {
     match is_messages(traits) {
         false => 0,
+        true if is_direct(0, traits) => 0,
         true if is_published(RING_PAYLOAD_BYTES + 1, traits) => RING_PAYLOAD_BYTES + 1,
         true => traits.message_bytes + 1,
     }
@@ -72,6 +79,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
     let short_elements = request.element <= message_bytes;
     match bytes {
         _ if !is_messages(traits) => in_rounds(request, traits),
+        _ if is_direct(bytes, traits) && short_elements => Algorithm::Direct,
         _ if bytes <= traits.limits.whole && is_published(bytes, traits) => Algorithm::Trees,
         _ if bytes <= message_bytes => Algorithm::Messages,
         _ if n == 2 && bytes <= traits.one_way_bytes(1) && short_elements => Algorithm::Messages,

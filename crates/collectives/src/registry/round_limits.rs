@@ -9,6 +9,7 @@
 //! | allreduce by doubling, or in blocks of 2^k ranks | `log·(L + s·G)` | `2·log·L + 2·(n−1)/n·s·G` | `n½·log / (log − 2·(n−1)/n)` |
 //! | allreduce by doubling, or in blocks of owners | `log·(L + s·G)` | `2·(n−1)` loans of `s/n` | `n½·n` |
 //! | allreduce whole, of two ranks or of ranks that share hardware threads, or in blocks of owners | `2·(n−1)·(L + s·G)` of all ranks together | `2·n·(n−1)` loans of `s/n`, which are copied once and not twice | `2·n½·(n−1)` |
+//! | allreduce from each to all, or along trees, where `k` ranks share each hardware thread | `(n−1)·(n−2)` messages more on `n/k` threads, a tenth of a turn and `s·G` each | each rank waits once more for the others on its thread: a turn | `n½·(10·n / (k·(n−1)·(n−2)) − 1)` |
 //! | blocks together with those of others, or each by itself | `log·L + n·s·G` | `L + (n−2)·L/2 + n·s·G/2`, since what is sent overlaps with what comes in | `2·n½·(1 − 2·(log−1)/(n−2))` |
 //! | allgather by a gather and a broadcast from one line, or from each to all, where `k` ranks share each hardware thread | of the root's, `(n−1)·(L + s·G)/2 + n·s·G/2`, of the `k−1` others on its thread `L + (n+1)·s·G/2`, and `2·k·L` as all wait for two turns more | `k·(n−1)·(L + s·G/2)` of a thread, in loans | `n½·((2·k−1)·(n−1) − 6·k + 2) / (n + 2·k − 2)` |
 //!
@@ -18,7 +19,9 @@
 //! Sizes of loans and overlaps are estimates. On simulated machines the second row leaves out a factor of up to 2, and the
 //! last one is within a factor of 2 of where the two ways meet. By the third row, 3, 4 and 8 threads on two cores should change at 14, 21
 //! and 50 KiB, and they do at some 12, 40 and 64 (KVM guest, AMD EPYC, November 2026). By the last row, 4, 8 and 16 threads there
-//! should change at 0, 6 and 17 KiB, and they do at 0, 4 to 16 and 16 (28 November). docs/defaults.md has what all that costs.
+//! should change at 0, 6 and 17 KiB, and they do at 0, 4 to 16 and 16 (28 November). By the row of allreductions from each to all, 3, 4, 6
+//! and 8 processes there should change at 18, 8, 0 and 0 KiB, and they do beyond 8, at 8, at 0.1 and at 0 (29 November). docs/defaults.md has
+//! what all that costs.
 
 /// The length `n½` in bytes where it was not measured.
 ///
@@ -29,6 +32,9 @@ pub const HALF_BYTES: usize = 1024;
 /// The same where ranks share hardware threads: a turn of the scheduler takes as long as several messages of a line, by the probe
 /// 0.4 to 0.8 µs on these guests.
 pub const SHARED_HALF_BYTES: usize = 2 * HALF_BYTES;
+
+/// Short messages that take as long as a turn of the scheduler, apart from their own turns.
+const TURN_MESSAGES: usize = 10;
 
 /// What stands in for `n½` where it was not measured, in a team of which up to `sharing` ranks share a hardware thread.
 pub const fn assumed_half_bytes(sharing: usize) -> usize {
@@ -50,7 +56,8 @@ pub const fn assumed_half_bytes(sharing: usize) -> usize {
 /// assert_eq!(RoundLimits::new(2, 1024).whole, 2048);
 /// let shared = RoundLimits::shared(8, 4, 2048);
 /// assert_eq!((shared.concurrent, shared.whole, shared.together), (false, 28672, 0));
-/// assert_eq!(shared.gathered, 3949);
+/// assert_eq!((shared.gathered, shared.direct), (3949, 0));
+/// assert_eq!(RoundLimits::shared(4, 2, 2048).direct, 4778);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundLimits {
@@ -58,6 +65,8 @@ pub struct RoundLimits {
     pub concurrent: bool,
     /// Of an allreduction: data that go whole. All ranks exchange them in every round if they are concurrent.
     pub whole: usize,
+    /// Of an allreduction: data that each rank gives to all others. 0 where all ranks run at the same time.
+    pub direct: usize,
     /// Of a block that travels together with blocks of other ranks. 0 for two ranks, and where ranks share hardware threads, as rounds
     /// need more turns of the scheduler there.
     pub together: usize,
@@ -81,6 +90,7 @@ impl RoundLimits {
         Self {
             concurrent: true,
             whole: (half * whole).round() as usize,
+            direct: 0,
             // It is below 0 where log2 n rounds are more than a message to each.
             together: (half * together).round().max(0.0) as usize,
             gathered: 0,
@@ -92,9 +102,17 @@ impl RoundLimits {
     pub fn shared(n: usize, sharing: usize, half_bytes: usize) -> Self {
         let (others, sharing) = (n.saturating_sub(1), sharing.max(1));
         let saved = ((2 * sharing - 1) * others + 2).saturating_sub(6 * sharing);
+        // Of two ranks there are no others whose messages are more.
+        let more = sharing * others * others.saturating_sub(1);
+        let turn = TURN_MESSAGES * n;
+        let direct = match more {
+            0 => 0,
+            _ => half_bytes.saturating_mul(turn.saturating_sub(more)) / more,
+        };
         Self {
             concurrent: false,
             whole: half_bytes.saturating_mul(2 * others),
+            direct,
             together: 0,
             gathered: half_bytes.saturating_mul(saved) / (others + 2 * sharing - 1),
         }

@@ -21,6 +21,10 @@ pub(super) struct ShortSpins {
 /// Bits of a token's hash. A rank of eight waits for seven others; tokens that share scores are predicted worse, and no more.
 const TOKEN_BITS: u32 = 5;
 
+/// A spin in vain costs the time of two switches, and one that ends the wait saves one.
+const IN_VAIN: i8 = -2;
+const ENDED: i8 = 1;
+
 const LEAST: i8 = -4;
 const MOST: i8 = 3;
 
@@ -43,8 +47,8 @@ impl ShortSpins {
         let found = if score.get() >= 0 || self.is_tried() {
             let found = spin();
             score.set(match found {
-                Some(_) => (score.get() + 1).min(MOST),
-                None => (score.get() - 1).max(LEAST),
+                Some(_) => (score.get() + ENDED).min(MOST),
+                None => (score.get() + IN_VAIN).max(LEAST),
             });
             found
         } else {
