@@ -167,9 +167,10 @@ impl Builder {
         self
     }
 
-    /// Slots of each queue, a power of two, at least 2. Queues for operations in flight have 16 at most.
+    /// Slots of each queue, a power of two, at least 2, which also bound its messages. Queues for operations in flight have
+    /// 16 at most. By default 64, and, where ranks share hardware threads, 256 for messages as long as with 64.
     pub fn slots(mut self, slots: usize) -> Self {
-        self.options.slots = slots;
+        self.options.slots = Some(slots);
         self
     }
 

@@ -181,7 +181,7 @@ impl SegmentHeader {
         for (index, value) in [
             (word::VERSION, u64::from(VERSION)),
             (word::SIZE, size as u64),
-            (word::SLOTS, options.slots as u64),
+            (word::SLOTS, options.slots.unwrap_or(0) as u64),
             (word::DEPTH, options.depth as u64),
             (
                 word::BACKEND,
@@ -265,8 +265,10 @@ impl SegmentHeader {
             .map(|index| all[first + index / WORDS].get(index % WORDS))
             .collect();
         let (plans, algorithms) = decode(&plans, size).ok_or(SegmentHeaderError::Corrupt)?;
-        let slots = word(word::SLOTS) as usize;
-        if !slots.is_power_of_two() || slots < 2 || slots > segment.bytes() {
+        let slots = Some(word(word::SLOTS) as usize).filter(|&slots| slots != 0);
+        if slots
+            .is_some_and(|slots| !slots.is_power_of_two() || slots < 2 || slots > segment.bytes())
+        {
             return Err(SegmentHeaderError::Corrupt);
         }
         let flags = word(word::FLAGS);

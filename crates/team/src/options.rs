@@ -32,8 +32,9 @@ pub struct Options {
     pub parallelism: Option<usize>,
     /// The queues' protocol.
     pub backend: Backend,
-    /// Slots of each queue, a power of two, at least 2. Queues for operations in flight have 16 at most.
-    pub slots: usize,
+    /// Slots of each queue, a power of two, at least 2, which also bound its messages. Queues for operations in flight have
+    /// 16 at most. `None`: [`DEFAULT_SLOTS`], and, where ranks share hardware threads, more for short messages.
+    pub slots: Option<usize>,
     /// The operating system's number of each rank's NUMA node, for the placement of its lines. `None`: a page
     /// is placed where the thread that first touches it runs.
     pub numa_nodes: Option<Vec<u32>>,
@@ -100,8 +101,11 @@ impl Options {
         if size > RANKS_MAX {
             return Err(TeamError::TooLarge(size));
         }
-        if !self.slots.is_power_of_two() || self.slots < 2 {
-            return Err(TeamError::Slots(self.slots));
+        if let Some(slots) = self
+            .slots
+            .filter(|&slots| !slots.is_power_of_two() || slots < 2)
+        {
+            return Err(TeamError::Slots(slots));
         }
         if self.depth > DEPTH_MAX {
             return Err(TeamError::Depth {
@@ -116,6 +120,11 @@ impl Options {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// Slots of each queue of blocking operations, by which messages are as long as they are.
+    pub fn slots_or_default(&self) -> usize {
+        self.slots.unwrap_or(DEFAULT_SLOTS)
     }
 
     /// How the members of a team of `size` ranks wait.
@@ -147,7 +156,7 @@ impl Default for Options {
             wait_config: None,
             parallelism: None,
             backend: Backend::Ump,
-            slots: DEFAULT_SLOTS,
+            slots: None,
             numa_nodes: None,
             patience: None,
             join_limit: Duration::from_secs(10),

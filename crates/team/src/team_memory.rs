@@ -165,8 +165,7 @@ impl TeamMemory {
             known,
         );
         check_numbers(&edges, &groups, options.depth)?;
-        let mut sizes = MemorySizes::new(&edges, &groups, n, options, shared);
-        sizes.oversubscribed = sharing > 1;
+        let sizes = MemorySizes::new(&edges, &groups, n, (options, sharing), shared);
         let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);
         let nodes: Vec<Option<u32>> = (0..n)
             .map(|rank| node(rank).filter(|_| owned[rank]))

@@ -42,7 +42,7 @@ fn options(depth: usize) -> Options {
     Options {
         wait_config: Some(WaitConfig::PARK),
         parallelism: Some(2),
-        slots: 2,
+        slots: Some(2),
         depth,
         ..Options::default()
     }

@@ -2,21 +2,21 @@
 
 use super::{Guarded, Lost, shared, wait_strategy, word, write};
 use arbitrary::{Result, Unstructured};
-use corecast_wire::queue::{self, Backend, FIRST_LINK, SendError, TAG_MAX};
+use corecast_wire::queue::{self, Backend, Capacity, FIRST_LINK, SendError, TAG_MAX};
 
 pub(super) fn run(u: &mut Unstructured) -> Result<()> {
     let slots = 2 << u.int_in_range(0..=4)?;
     let (sender_memory, at_sender) = shared(queue::sender_bytes());
-    let (receiver_memory, at_receiver) = shared(queue::receiver_bytes(slots));
+    let (receiver_memory, at_receiver) = shared(queue::receiver_bytes(Capacity::of(slots)));
     let (mut sender, mut receiver) = queue::join(
         *u.choose(&Backend::ALL)?,
-        slots,
+        Capacity::of(slots),
         FIRST_LINK,
         (&wait_strategy(), &sender_memory),
         (&wait_strategy(), &receiver_memory),
     )
     .expect("there is room");
-    let words = (queue::receiver_bytes(slots) / 8) as u64;
+    let words = (queue::receiver_bytes(Capacity::of(slots)) / 8) as u64;
     for _ in 0..200 {
         if u.is_empty() {
             break;

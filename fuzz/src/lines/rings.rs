@@ -12,14 +12,18 @@ use corecast_wire::{
 
 pub(super) fn run(u: &mut Unstructured) -> Result<()> {
     let (readers, body_lines) = (u.int_in_range(1..=3)?, u.int_in_range(0..=8)?);
-    let bytes = broadcast_ring::bytes(readers, body_lines)
+    let shape = broadcast_ring::Shape {
+        slots: 16 << u.int_in_range(0..=2)?,
+        ..broadcast_ring::Shape::new(readers, body_lines)
+    };
+    let bytes = shape.bytes()
         + Segment::bytes_for::<OpHistory>(1)
         + Segment::bytes_for::<ArrivalCounter>(1)
         + Segment::bytes_for::<StopWord>(1)
         + Segment::bytes_for::<Words>(1);
     let (memory, file) = shared(bytes);
     let fence = shared_fence_kind();
-    let parts = broadcast_ring::parts(1, (readers, body_lines), &memory).expect("there is room");
+    let parts = broadcast_ring::parts(1, shape, &memory).expect("there is room");
     let bells = vec![parker(); readers];
     let mut writer = parts.writer(&bells, fence);
     let mut ends: Vec<_> = (0..readers)
@@ -45,13 +49,13 @@ pub(super) fn run(u: &mut Unstructured) -> Result<()> {
             1 | 2 => {
                 let number: u64 = u.int_in_range(0..=40)?;
                 let header = number << 40 | u.int_in_range(0..=(1 << 40) - 1)?;
-                write(&file, 64 * (number % 16), header);
+                write(&file, 64 * (number % shape.slots as u64), header);
             }
             3 => {
-                if let Some(reader) = writer.holder() {
+                let payload = vec![7; u.int_in_range(0..=max)?];
+                if let Some(reader) = writer.holder(payload.len()) {
                     assert!(reader < readers);
                 } else {
-                    let payload = vec![7; u.int_in_range(0..=max)?];
                     writer.publish(u.int_in_range(0..=TAG_MAX)?, &payload);
                 }
             }

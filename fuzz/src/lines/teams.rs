@@ -116,7 +116,7 @@ impl Program {
         }
         Options {
             algorithms,
-            slots: 8,
+            slots: Some(8),
             depth: 1,
             patience: Some(PATIENCE),
             record: self.recorded,

@@ -20,7 +20,7 @@ const JOIN_LIMIT: u64 = 10;
 pub(super) fn run(u: &mut Unstructured) -> Result<()> {
     let n = u.int_in_range(1..=4)?;
     let options = Options {
-        slots: 4,
+        slots: Some(4),
         depth: 1,
         // A copy holds the whole memory, and addresses cost time where they are checked.
         symmetric: 1 << 16,

@@ -7,7 +7,7 @@ mod tests;
 
 use bytemuck::Pod;
 use corecast_wire::park::ANY;
-use corecast_wire::queue::{self, Backend, Receiver};
+use corecast_wire::queue::{self, Backend, Capacity, Receiver};
 use corecast_wire::sync::Instant;
 use corecast_wire::{Segment, SegmentError, WaitConfig, WaitStrategy};
 use std::sync::Arc;
@@ -115,10 +115,11 @@ impl<C: Pod + Send> GroupMember<C> {
                     continue;
                 }
                 let sender_memory = Segment::new(queue::sender_bytes(), None)?;
-                let receiver_memory = Segment::new(queue::receiver_bytes(SLOTS), None)?;
+                let receiver_memory =
+                    Segment::new(queue::receiver_bytes(Capacity::of(SLOTS)), None)?;
                 let (sender, receiver) = queue::join(
                     Backend::Ump,
-                    SLOTS,
+                    Capacity::of(SLOTS),
                     (from * size + to) as u32,
                     (&strategies[from], &sender_memory),
                     (&strategies[to], &receiver_memory),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use corecast_wire::queue::{FIRST_LINK, QueuePair, join};
+use corecast_wire::queue::{Capacity, FIRST_LINK, QueuePair, join};
 use corecast_wire::{Flag, Segment};
 
 use super::common_start::CommonStart;
@@ -28,8 +28,9 @@ impl PairEnd {
             (&here.wait_strategy, &here.memory),
             (&there.wait_strategy, &there.memory),
         );
-        let (to_there, from_here) = join(config.backend, config.slots, FIRST_LINK, a, b)?;
-        let (to_here, from_there) = join(config.backend, config.slots, FIRST_LINK + 1, b, a)?;
+        let capacity = Capacity::of(config.slots);
+        let (to_there, from_here) = join(config.backend, capacity, FIRST_LINK, a, b)?;
+        let (to_here, from_there) = join(config.backend, capacity, FIRST_LINK + 1, b, a)?;
         let (base, start) = (Instant::now(), Segment::one::<Flag>(None)?);
         let end = |sender, receiver, mine: &PinnedMemory, theirs: &PinnedMemory| Self {
             queues: QueuePair { sender, receiver },

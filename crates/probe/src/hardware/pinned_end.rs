@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use corecast_machine::{PinState, pin_current, pin_state};
 use corecast_model::Pu;
-use corecast_wire::queue::{receiver_bytes, sender_bytes};
+use corecast_wire::queue::{Capacity, receiver_bytes, sender_bytes};
 use corecast_wire::{Flag, LineRef, Placement, Segment, SegmentError, WaitConfig, WaitStrategy};
 
 use crate::ProbeError;
@@ -28,7 +28,7 @@ impl PinnedMemory {
         Ok(Self {
             wait_strategy: WaitStrategy::new(WaitConfig::BALANCED, Segment::one(node)?),
             // Slots to receive in, and the acknowledgement line of the queue to send in.
-            memory: Segment::new(receiver_bytes(slots) + sender_bytes(), node)?,
+            memory: Segment::new(receiver_bytes(Capacity::of(slots)) + sender_bytes(), node)?,
             flag: Segment::one(node)?,
         })
     }

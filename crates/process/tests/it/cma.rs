@@ -275,7 +275,7 @@ const PART: &str = "CORECAST_TEST_PART";
 
 fn options(slots: usize) -> Options {
     Options {
-        slots,
+        slots: Some(slots),
         ..Options::default()
     }
 }

@@ -529,7 +529,7 @@ fn odd_options_are_refused() {
     let machine = corecast_model::synthetic("core:2").unwrap();
     let plans = Plans::of_pattern(machine.costs(), Pattern::Chain, None).unwrap();
     let slots = Options {
-        slots: 12,
+        slots: Some(12),
         ..Options::default()
     };
     let error = Team::with_options(plans.clone(), &slots).unwrap_err();

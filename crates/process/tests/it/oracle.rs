@@ -299,7 +299,7 @@ fn a_root_that_runs_ahead_is_held_back_not_lost() {
         let tree = Tree::from_children(0, vec![vec![1], vec![2], vec![]]).unwrap();
         let options = Options {
             backend,
-            slots: 2,
+            slots: Some(2),
             ..Options::default()
         };
         let team = Team::with_options(Plans::of_tree(&tree), &options).unwrap();

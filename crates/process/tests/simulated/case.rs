@@ -347,7 +347,7 @@ impl fmt::Display for Case {
         )?;
         writeln!(
             f,
-            "{:?}, {:?}, slots {}, depth {}, patience {:?}, {:?} threads, deterministic: {}",
+            "{:?}, {:?}, slots {:?}, depth {}, patience {:?}, {:?} threads, deterministic: {}",
             options.wait_config,
             options.backend,
             options.slots,

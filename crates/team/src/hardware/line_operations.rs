@@ -50,18 +50,23 @@ impl Hardware {
 
     #[inline(always)]
     pub(super) fn publish_line(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
-        if self.lines.publishes[line].writer.holder().is_some() {
-            self.wait_for_room(line)?;
+        if self.lines.publishes[line]
+            .writer
+            .holder(payload.len())
+            .is_some()
+        {
+            self.wait_for_room(line, payload.len())?;
         }
         let tag = self.call.fingerprint.tag();
         self.lines.publishes[line].writer.publish(tag, payload);
         Ok(())
     }
 
+    /// Waits until there is room for a message of `len` bytes.
     #[cold]
     #[inline(never)]
-    fn wait_for_room(&mut self, line: usize) -> Result<(), Failure> {
-        while let Some(reader) = self.lines.publishes[line].writer.holder() {
+    fn wait_for_room(&mut self, line: usize, len: usize) -> Result<(), Failure> {
+        while let Some(reader) = self.lines.publishes[line].writer.holder(len) {
             let Publish {
                 readers,
                 room_token,
@@ -69,7 +74,7 @@ impl Hardware {
             } = &self.lines.publishes[line];
             let (peer, token) = (readers[reader], *room_token);
             let freed = |lines: &mut SharedLines| {
-                let holder = lines.publishes[line].writer.holder();
+                let holder = lines.publishes[line].writer.holder(len);
                 (holder != Some(reader)).then_some(())
             };
             if self.endpoint.is_staging() {

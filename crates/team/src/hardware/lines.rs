@@ -1,7 +1,7 @@
 //! One rank's ends of the lines that groups share.
 
 use corecast_collectives::groups::{Group, Groups};
-use corecast_wire::broadcast_ring::{self, Reader, Writer};
+use corecast_wire::broadcast_ring::{self, Reader, Shape, Writer};
 use corecast_wire::{
     ArrivalCounter, CounterBarrier, FenceKind, Line, LineRef, Parker, Segment, SegmentError,
 };
@@ -76,10 +76,15 @@ impl SharedLines {
 
 /// Bytes that each rank's segment needs for shared lines. A line lies with the rank that publishes on it or
 /// collects it; the line of a counter barrier lies with the first of its ranks.
-pub(crate) fn shared_bytes(n: usize, groups: &Groups, context: usize) -> Vec<usize> {
+pub(crate) fn shared_bytes(
+    n: usize,
+    groups: &Groups,
+    context: usize,
+    ring_slots: usize,
+) -> Vec<usize> {
     let mut bytes = vec![0; n];
     for group in groups.rings() {
-        bytes[group.one] += broadcast_ring::bytes(group.others.len(), body_lines(group, context));
+        bytes[group.one] += shape(group, context, ring_slots).bytes();
     }
     for group in groups.counters() {
         bytes[group.one] += Segment::bytes_for::<ArrivalCounter>(1);
@@ -90,16 +95,20 @@ pub(crate) fn shared_bytes(n: usize, groups: &Groups, context: usize) -> Vec<usi
     bytes
 }
 
-/// Body lines of each slot of a broadcast ring. Rings for long messages have some in context 0, that of
-/// blocking operations, and none in the contexts of operations in flight.
-fn body_lines(group: &Group, context: usize) -> usize {
-    match group.long && context == 0 {
+/// What a broadcast ring holds. Rings for long messages have body lines in context 0, that of blocking operations, and
+/// none in the contexts of operations in flight.
+fn shape(group: &Group, context: usize, slots: usize) -> Shape {
+    let body_lines = match group.long && context == 0 {
         true => BODY_LINES,
         false => 0,
+    };
+    Shape {
+        slots,
+        ..Shape::new(group.others.len(), body_lines)
     }
 }
 
-/// Lines for a published message of 16 KiB. All slots of a ring together have 256 KiB: they fit the
+/// Lines for a published message of 16 KiB. All bodies of a ring together have 256 KiB: they fit the
 /// second-level cache, and a rank that shares a core can publish several broadcasts of 16 to 64 KiB before it
 /// waits for the others.
 const BODY_LINES: usize = 256;
@@ -111,7 +120,7 @@ pub(crate) fn line_ends(
     context: usize,
     owned: impl Fn(usize) -> bool,
     (rank_segments, parkers): (&[Arc<Segment>], &[LineRef<Line<Parker>>]),
-    (fence, usable): (FenceKind, usize),
+    (fence, usable, ring_slots): (FenceKind, usize, usize),
 ) -> Result<Vec<SharedLines>, SegmentError> {
     let (rings, counters, counter_barriers) =
         (groups.rings(), groups.counters(), groups.counter_barriers());
@@ -123,7 +132,7 @@ pub(crate) fn line_ends(
     let mut number = (context * lines) as u32;
     for group in rings {
         let Group { one, others, .. } = group;
-        let shape = (others.len(), body_lines(group, context));
+        let shape = shape(group, context, ring_slots);
         let parts = broadcast_ring::parts(number, shape, &rank_segments[*one])?;
         if owned(*one) {
             let bells: Vec<_> = others.iter().map(|&rank| parkers[rank].clone()).collect();

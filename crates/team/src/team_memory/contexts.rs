@@ -48,7 +48,7 @@ impl TeamMemory {
             context,
             |rank| self.schedules[rank].is_some(),
             (rank_segments, &state.parkers),
-            (fence, self.usable),
+            (fence, self.usable, self.sizes.ring_slots(context)),
         )?;
         let ranks = links.into_iter().zip(wait_strategies).zip(lines);
         let ends = ranks.enumerate().map(|(rank, ((links, waits), lines))| {
@@ -136,7 +136,7 @@ impl TeamMemory {
         wait_strategies: &[WaitStrategy],
         buffers: &Buffers,
     ) -> Result<Vec<(Vec<Link>, Endpoint)>, SegmentError> {
-        let (state, slots) = (&self.state, self.sizes.slots(context));
+        let (state, capacity) = (&self.state, self.sizes.queues(context));
         let mut ends: Vec<(Vec<Link>, Endpoint)> = rank_segments
             .iter()
             .map(|_| (Vec::new(), Endpoint::new(state.fence())))
@@ -144,8 +144,8 @@ impl TeamMemory {
         for (number, &(a, b)) in self.edges.iter().enumerate() {
             let forth = 2 * (context * self.edges.len() + number) as u32;
             let back = forth + 1;
-            let to_b = queue::parts(slots, forth, &rank_segments[a], &rank_segments[b])?;
-            let to_a = queue::parts(slots, back, &rank_segments[b], &rank_segments[a])?;
+            let to_b = queue::parts(capacity, forth, &rank_segments[a], &rank_segments[b])?;
+            let to_a = queue::parts(capacity, back, &rank_segments[b], &rank_segments[a])?;
             let at_a: LineRef<Exchange> = rank_segments[a].lines(1)?.get(0);
             let at_b: LineRef<Exchange> = rank_segments[b].lines(1)?.get(0);
             let for_swaps: LineRef<Exchange> = rank_segments[a].lines(1)?.get(0);

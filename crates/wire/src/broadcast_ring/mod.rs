@@ -10,7 +10,7 @@
 //!   writer ─►│ p - 1│  p   │ p + 1│     │ ◄──  reader 1 polls slot p
 //!            └──────┴──────┴──────┴─ ─ ─┘
 //!            ◄── reader 0: has read p          a line of its own for each reader, written
-//!            ◄── reader 1: has read p - 4      twice a lap, read when slots seem to run out
+//!            ◄── reader 1: has read p - 4      once in half a lap of bodies, read when slots seem to run out
 //! ```
 //!
 //! | slot | header | payload belongs to | next |
@@ -18,13 +18,14 @@
 //! | free | an older number | writer | writer writes payload, then header |
 //! | full | this number | readers, who only read | each reads the payload, and later gives the slot back |
 //!
-//! The part of a message that does not fit its slot lies in the slot's *body*, lines without headers. All slots of a
-//! broadcast ring have the same number of them.
+//! The part of a message that does not fit its slot lies in a *body*, lines without headers. There are [`RING_SLOTS`] bodies, of
+//! the same number of lines, and as many slots or more: message p has slot p modulo the slots and, if it is long, body p modulo the
+//! bodies.
 //!
-//! **Invariant 1:** the writer touches the slot of published message p, and its body, only after it has seen that
-//! *every* reader has given back message p − [`RING_SLOTS`]. **Invariant 2:** a reader touches the slot of published
+//! **Invariant 1:** the writer touches the slot of published message p only after it has seen that *every* reader has given back
+//! message p − the number of slots, and its body only after message p − [`RING_SLOTS`]. **Invariant 2:** a reader touches the slot of published
 //! message p, and its body, only after it has seen the header of p. **Invariant 3:** a reader that has read everything
-//! has given back all but less than half a lap, so a writer never waits for one that waits for it.
+//! has given back all but less than half of [`RING_SLOTS`], so a writer never waits for one that waits for it.
 //!
 //! Orderings: header `Release` → `Acquire` carries slot and body to each reader; a reader's line
 //! `Release` → `Acquire` carries the permission to overwrite back.
@@ -49,17 +50,38 @@ use crate::{FenceKind, Flag, Line};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Bytes that a broadcast ring takes in its writer's segment, where each slot has `body_lines` body lines; `usize::MAX`
-/// if they are more than that, which no segment has.
-pub const fn bytes(readers: usize, body_lines: usize) -> usize {
-    Segment::bytes_for::<Slot>(RING_SLOTS)
-        .saturating_add(Segment::bytes_for::<BodyLine>(all_lines(body_lines)))
-        .saturating_add(Segment::bytes_for::<Flag>(readers))
+/// What a broadcast ring holds, and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Ranks that read each message.
+    pub readers: usize,
+    /// Messages of a line that the writer can be ahead of its slowest reader: a power of two, at least [`RING_SLOTS`].
+    pub slots: usize,
+    /// Lines of each of the [`RING_SLOTS`] bodies.
+    pub body_lines: usize,
 }
 
-/// The body lines of all slots.
-const fn all_lines(body_lines: usize) -> usize {
-    body_lines.saturating_mul(RING_SLOTS)
+impl Shape {
+    /// With as many slots as bodies.
+    pub const fn new(readers: usize, body_lines: usize) -> Self {
+        Self {
+            readers,
+            slots: RING_SLOTS,
+            body_lines,
+        }
+    }
+
+    /// Bytes that such a ring takes in its writer's segment; `usize::MAX` if they are more than that, which no segment has.
+    pub const fn bytes(self) -> usize {
+        Segment::bytes_for::<Slot>(self.slots)
+            .saturating_add(Segment::bytes_for::<BodyLine>(self.all_lines()))
+            .saturating_add(Segment::bytes_for::<Flag>(self.readers))
+    }
+
+    /// The lines of all bodies.
+    const fn all_lines(self) -> usize {
+        self.body_lines.saturating_mul(RING_SLOTS)
+    }
 }
 
 /// The token by which a thread waits for a published message of broadcast ring number `number`, or for an
@@ -86,24 +108,25 @@ pub struct Parts {
 }
 
 /// Takes the memory of a broadcast ring in `memory`, the writer's. No other broadcast ring or arrival counter that
-/// shares a parker with it has that `number`. Messages longer than [`RING_PAYLOAD_BYTES`] go on in the `body_lines`
-/// lines that each slot has.
+/// shares a parker with it has that `number`. Messages longer than [`RING_PAYLOAD_BYTES`] go on in a body.
 ///
 /// # Errors
 ///
-/// [`SegmentError::Full`] when the segment is smaller than [`bytes`] says.
+/// [`SegmentError::Full`] when the segment is smaller than [`Shape::bytes`] says.
 ///
 /// # Panics
 ///
-/// If `number` is above 2^28, there are no readers, or a published message would have 64 KiB and more.
+/// If `number` is above 2^28, there are no readers, the slots are no power of two or fewer than [`RING_SLOTS`], or a published
+/// message would have 64 KiB and more.
 ///
 /// # Examples
 ///
 /// ```
 /// use corecast_wire::{Parker, Line, Segment, fence_kind, broadcast_ring};
 ///
-/// let memory = Segment::new(broadcast_ring::bytes(2, 4), None)?;
-/// let parts = broadcast_ring::parts(0, (2, 4), &memory)?;
+/// let shape = broadcast_ring::Shape::new(2, 4);
+/// let memory = Segment::new(shape.bytes(), None)?;
+/// let parts = broadcast_ring::parts(0, shape, &memory)?;
 /// let bells = [Segment::one::<Line<Parker>>(None)?, Segment::one::<Line<Parker>>(None)?];
 /// let mut writer = parts.writer(&bells, fence_kind());
 /// let mut readers = [0, 1].map(|index| parts.reader(index, &bells[0], fence_kind()));
@@ -121,17 +144,15 @@ pub struct Parts {
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn parts(
-    number: u32,
-    (readers, body_lines): (usize, usize),
-    memory: &Arc<Segment>,
-) -> Result<Parts, SegmentError> {
+pub fn parts(number: u32, shape: Shape, memory: &Arc<Segment>) -> Result<Parts, SegmentError> {
+    let Shape {
+        readers,
+        slots,
+        body_lines,
+    } = shape;
     assert!(number <= 1 << 28, "too many messages: {number}");
     assert!(readers > 0, "a notice has readers");
-    let ring = Ring::new(
-        memory.lines(RING_SLOTS)?,
-        memory.lines(all_lines(body_lines))?,
-    );
+    let ring = Ring::new(memory.lines(slots)?, memory.lines(shape.all_lines())?);
     assert!(
         ring.publish_bytes_max() < 1 << 16,
         "{body_lines} body lines"

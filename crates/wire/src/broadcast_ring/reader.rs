@@ -32,7 +32,7 @@ pub struct RingMessage {
 }
 
 /// The number of messages after which a reader gives their slots back: rarely enough to cost little, often
-/// enough that the writer finds half of the slots free.
+/// enough that the writer finds half of the bodies free.
 const GIVE_BACK_STEP: u64 = RING_SLOTS as u64 / 2;
 
 impl Reader {

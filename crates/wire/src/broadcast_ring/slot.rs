@@ -4,12 +4,13 @@ use crate::LINE_BYTES;
 use crate::queue::body::BodyLine;
 use crate::queue::{SLOT_PAYLOAD_BYTES, Slot};
 use crate::segment::LineSlice;
+use crate::sync::mutated;
 
-/// Slots of a broadcast ring: the writer can be this many messages ahead of its slowest reader.
+/// Bodies of a broadcast ring, and its fewest slots: the writer can be this many messages ahead of its slowest reader.
 #[cfg(not(loom))]
 pub const RING_SLOTS: usize = 16;
 
-/// Slots of a broadcast ring: the fewest that a model can have.
+/// Bodies of a broadcast ring: the fewest that a model can have.
 #[cfg(loom)]
 pub const RING_SLOTS: usize = 2;
 
@@ -20,19 +21,34 @@ pub const RING_PAYLOAD_BYTES: usize = SLOT_PAYLOAD_BYTES;
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     slots: LineSlice<Slot>,
-    /// The body lines. All slots have the same number of them.
+    /// The body lines of [`RING_SLOTS`] messages. All have the same number of them.
     bodies: LineSlice<BodyLine>,
 }
 
 impl Ring {
     pub(super) fn new(slots: LineSlice<Slot>, bodies: LineSlice<BodyLine>) -> Self {
+        let count = slots.len();
+        assert!(
+            count.is_power_of_two() && count >= RING_SLOTS,
+            "a broadcast ring has a power of two of slots, at least {RING_SLOTS}; {count} were asked for"
+        );
         Self { slots, bodies }
+    }
+
+    /// How many messages the writer can be ahead of its slowest reader for one of `len` bytes: that of a message with a body is less, as
+    /// there are fewer bodies than slots.
+    #[inline(always)]
+    pub(super) fn ahead(&self, len: usize) -> u64 {
+        match len > RING_PAYLOAD_BYTES && !mutated!(NoBodyFlow) {
+            true => RING_SLOTS as u64,
+            false => self.slots.len() as u64,
+        }
     }
 
     /// The slot of published message number `number`, which counts from 1.
     #[inline(always)]
     pub(super) fn slot(&self, number: u64) -> &Slot {
-        &self.slots[number as usize % RING_SLOTS]
+        &self.slots[number as usize & (self.slots.len() - 1)]
     }
 
     /// The body lines of published message number `number`, for the part that does not fit its slot.
@@ -50,7 +66,7 @@ impl Ring {
 }
 
 /// `number:24 | tag:24 | len:16`. A slot holds message `number` exactly when its header has that number: the message
-/// before it in the slot had a number less by [`RING_SLOTS`], and memory starts as zeros, while numbers start at 1.
+/// before it in the slot had a number less by all slots, and memory starts as zeros, while numbers start at 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct PostHeader(pub(super) u64);
 

@@ -1,6 +1,6 @@
 //! The writing end of a broadcast ring.
 
-use super::slot::{PostHeader, RING_PAYLOAD_BYTES, RING_SLOTS, Ring};
+use super::slot::{PostHeader, RING_PAYLOAD_BYTES, Ring};
 use crate::park::Parker;
 use crate::queue::{TAG_MAX, body};
 use crate::segment::{LineRef, LineSlice};
@@ -57,27 +57,29 @@ impl Writer {
         self.ring.publish_bytes_max()
     }
 
-    /// A reader that has not given back the slot of the next published message; `None` if there is room.
+    /// A reader that has not given back the slot of the next published message, or its body if it has `len` bytes; `None` if
+    /// there is room.
     ///
     /// # Cost
     ///
     /// It reads a line of each reader about once in half a lap.
     #[inline(always)]
-    pub fn holder(&mut self) -> Option<usize> {
-        if self.published < self.freed + RING_SLOTS as u64 {
+    pub fn holder(&mut self, len: usize) -> Option<usize> {
+        let ahead = self.ring.ahead(len);
+        if self.published < self.freed + ahead {
             return None;
         }
-        self.look_for_room()
+        self.look_for_room(ahead)
     }
 
     #[inline(never)]
-    fn look_for_room(&mut self) -> Option<usize> {
+    fn look_for_room(&mut self, ahead: u64) -> Option<usize> {
         let mut freed = self.published;
         for (reader, read) in self.read.iter().enumerate() {
             // Acquire, inside: synchronises with the Release of `Reader::give_back` (Invariant 1).
             // More than was published can only be another process's nonsense.
             let read = read.seq().min(self.published);
-            if self.published >= read + RING_SLOTS as u64 && !mutated!(NoFlowControl) {
+            if self.published >= read + ahead && !mutated!(NoFlowControl) {
                 return Some(reader);
             }
             freed = freed.min(read);
@@ -106,7 +108,7 @@ impl Writer {
     pub fn publish(&mut self, tag: u32, payload: &[u8]) {
         let len = payload.len();
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
-        assert!(self.holder().is_none(), "a reader holds the line");
+        assert!(self.holder(len).is_none(), "a reader holds the line");
         self.published += 1;
         let (first, rest) = payload.split_at(len.min(RING_PAYLOAD_BYTES));
         if !rest.is_empty() {

@@ -10,7 +10,8 @@ use crate::sync::UnsafeCell;
 /// two messages, and reductions of such messages are slower than those of loans.
 const LINES_PER_SLOT: usize = 8;
 
-/// The number of body lines of a queue with `slots` slots; `usize::MAX` if there are more than that, which no segment has.
+/// The number of body lines of a queue with `slots` slots, see [`Capacity`](super::Capacity); `usize::MAX` if there are more
+/// than that, which no segment has.
 ///
 /// ```
 /// use corecast_wire::queue::{DEFAULT_SLOTS, body_lines, body_lines_for, message_bytes_max};
@@ -23,10 +24,10 @@ pub const fn body_lines(slots: usize) -> usize {
     slots.saturating_mul(LINES_PER_SLOT)
 }
 
-/// Most body lines of one message: a quarter of the body. As the receiver gives back half of it at a time, the
+/// Most body lines of one message, of so many: a quarter. As the receiver gives back half of them at a time, the
 /// sender seldom waits for lines, or even looks for them.
-pub(super) const fn lines_max(slots: usize) -> usize {
-    body_lines(slots) / 4
+const fn lines_max(body_lines: usize) -> usize {
+    body_lines / 4
 }
 
 /// Body lines that a message of `len` bytes takes beside its slot, see [`body_lines`].
@@ -217,7 +218,12 @@ mod tests {
 /// assert_eq!(corecast_wire::queue::message_bytes_max(64), 56 + 8192);
 /// ```
 pub const fn message_bytes_max(slots: usize) -> usize {
-    let rest = lines_max(slots).saturating_mul(LINE_BYTES);
+    longest_message(body_lines(slots))
+}
+
+/// The longest message in bytes that a queue with so many body lines takes.
+pub(super) const fn longest_message(body_lines: usize) -> usize {
+    let rest = lines_max(body_lines).saturating_mul(LINE_BYTES);
     if rest < LEN_MAX - SLOT_PAYLOAD_BYTES {
         SLOT_PAYLOAD_BYTES + rest
     } else {

@@ -93,6 +93,39 @@ impl Default for Options {
 /// Slots of a queue by default: they take 4 KiB, and their body 32 KiB.
 pub const DEFAULT_SLOTS: usize = 64;
 
+/// What a queue holds.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::queue::{Capacity, receiver_bytes};
+///
+/// let usual = Capacity::of(64);
+/// let ahead = usual.with_slots(256);
+/// assert_eq!(receiver_bytes(ahead) - receiver_bytes(usual), (256 - 64) * 64);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Messages of a line that the sender can be ahead of the receiver.
+    slots: usize,
+    body_lines: usize,
+}
+
+impl Capacity {
+    /// That of a queue with `slots` slots and the [body](body_lines) for them.
+    pub const fn of(slots: usize) -> Self {
+        Self {
+            slots,
+            body_lines: body_lines(slots),
+        }
+    }
+
+    /// The same with other slots: long messages are as long, and there is room for as many.
+    pub const fn with_slots(self, slots: usize) -> Self {
+        Self { slots, ..self }
+    }
+}
+
 /// Makes a queue whose ends have parkers of their own.
 ///
 /// # Errors
@@ -121,10 +154,13 @@ pub fn queue(options: &Options) -> Result<(Sender, Receiver), SegmentError> {
     let sender = WaitStrategy::new(options.wait_config, Segment::one(options.sender_node)?);
     let receiver = WaitStrategy::new(options.wait_config, Segment::one(options.receiver_node)?);
     let sender_memory = Segment::new(sender_bytes(), options.sender_node)?;
-    let receiver_memory = Segment::new(receiver_bytes(options.slots), options.receiver_node)?;
+    let receiver_memory = Segment::new(
+        receiver_bytes(Capacity::of(options.slots)),
+        options.receiver_node,
+    )?;
     join(
         options.backend,
-        options.slots,
+        Capacity::of(options.slots),
         FIRST_LINK,
         (&sender, &sender_memory),
         (&receiver, &receiver_memory),
@@ -135,9 +171,9 @@ pub fn queue(options: &Options) -> Result<(Sender, Receiver), SegmentError> {
 pub const FIRST_LINK: u32 = 0;
 
 /// Bytes that a queue takes in its receiver's segment; `usize::MAX` if they are more than that, which no segment has.
-pub const fn receiver_bytes(slots: usize) -> usize {
-    let ring = Segment::bytes_for::<Slot>(slots);
-    ring.saturating_add(Segment::bytes_for::<BodyLine>(body_lines(slots)))
+pub const fn receiver_bytes(capacity: Capacity) -> usize {
+    let ring = Segment::bytes_for::<Slot>(capacity.slots);
+    ring.saturating_add(Segment::bytes_for::<BodyLine>(capacity.body_lines))
 }
 
 /// Bytes that a queue takes in its sender's segment.
@@ -154,15 +190,15 @@ pub const fn sender_bytes() -> usize {
 ///
 /// # Panics
 ///
-/// If `slots` is not a power of two or less than 2, or `link` is above 2^28.
+/// If the slots are not a power of two or less than 2, or `link` is above 2^28.
 pub fn join(
     backend: Backend,
-    slots: usize,
+    capacity: Capacity,
     link: u32,
     (sender, sender_memory): (&WaitStrategy, &std::sync::Arc<Segment>),
     (receiver, receiver_memory): (&WaitStrategy, &std::sync::Arc<Segment>),
 ) -> Result<(Sender, Receiver), SegmentError> {
-    let parts = parts(slots, link, sender_memory, receiver_memory)?;
+    let parts = parts(capacity, link, sender_memory, receiver_memory)?;
     Ok((
         parts.sender(backend, sender, receiver),
         parts.receiver(backend, receiver, sender),
@@ -203,7 +239,7 @@ pub(crate) fn take(taken: &Cell<bool>, end: &str) {
 ///
 /// As [`join`].
 pub fn parts(
-    slots: usize,
+    Capacity { slots, body_lines }: Capacity,
     link: u32,
     sender_memory: &std::sync::Arc<Segment>,
     receiver_memory: &std::sync::Arc<Segment>,
@@ -215,7 +251,7 @@ pub fn parts(
     Ok(Parts {
         memory: QueueMemory {
             ring: receiver_memory.lines(slots)?,
-            body: receiver_memory.lines(body_lines(slots))?,
+            body: receiver_memory.lines(body_lines)?,
             ack: sender_memory.lines(1)?.get(0),
         },
         tokens: tokens(link),

@@ -1,7 +1,7 @@
 //! Queue pairs: two queues in opposite directions between two threads.
 
 use super::{
-    Backend, FIRST_LINK, Options, ReceiveError, Received, Receiver, SendError, Sender,
+    Backend, Capacity, FIRST_LINK, Options, ReceiveError, Received, Receiver, SendError, Sender,
     TryReceiveError, TrySendError, join, receiver_bytes, sender_bytes,
 };
 use crate::WaitStrategy;
@@ -46,17 +46,18 @@ pub struct QueuePair {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn pair(options: &Options) -> Result<(QueuePair, QueuePair), SegmentError> {
-    let bytes = receiver_bytes(options.slots).saturating_add(sender_bytes());
+    let capacity = Capacity::of(options.slots);
+    let bytes = receiver_bytes(capacity).saturating_add(sender_bytes());
     let end = |node| -> Result<_, SegmentError> {
         let wait_strategy = WaitStrategy::new(options.wait_config, Segment::one(node)?);
         Ok((wait_strategy, Segment::new(bytes, node)?))
     };
     let (a, a_memory) = end(options.sender_node)?;
     let (b, b_memory) = end(options.receiver_node)?;
-    let Options { backend, slots, .. } = *options;
+    let backend = options.backend;
     let (a, b) = ((&a, &a_memory), (&b, &b_memory));
-    let (to_b, from_a) = join(backend, slots, FIRST_LINK, a, b)?;
-    let (to_a, from_b) = join(backend, slots, FIRST_LINK + 1, b, a)?;
+    let (to_b, from_a) = join(backend, capacity, FIRST_LINK, a, b)?;
+    let (to_a, from_b) = join(backend, capacity, FIRST_LINK + 1, b, a)?;
     let end = |sender, receiver| QueuePair { sender, receiver };
     Ok((end(to_b, from_b), end(to_a, from_a)))
 }

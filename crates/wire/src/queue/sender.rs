@@ -1,7 +1,7 @@
 //! The sending end of a queue.
 
 use super::backend::Backend;
-use super::body::{Body, body_lines_for, message_bytes_max};
+use super::body::{Body, body_lines_for, longest_message};
 use super::header::{SLOT_PAYLOAD_BYTES, Slot, SlotHeader, TAG_MAX, lap, lap_shift, slot};
 use super::shared::{Ack, Gone, PeerGone, QueueMemory, Tokens, leave};
 use crate::hardware_wait::Monitored;
@@ -93,9 +93,9 @@ impl Sender {
         }
     }
 
-    /// The longest message in bytes, see [`message_bytes_max`].
+    /// The longest message in bytes, see [`message_bytes_max`](super::message_bytes_max).
     pub fn message_bytes_max(&self) -> usize {
-        message_bytes_max(self.ring.len())
+        longest_message(self.body.len() as usize)
     }
 
     /// The back end.

@@ -1,9 +1,10 @@
 //! The queues against a model queue, and between real threads.
 
 use crate::asleep::{Number, Sleeper};
+use corecast_wire::broadcast_ring::Shape;
 use corecast_wire::queue::{
-    self, Backend, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError, Sender,
-    TAG_MAX, TryReceiveError, TrySendError,
+    self, Backend, Capacity, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError,
+    Sender, TAG_MAX, TryReceiveError, TrySendError,
 };
 use corecast_wire::{LINE_BYTES, Segment, WaitConfig, WaitStrategy, broadcast_ring};
 use std::collections::VecDeque;
@@ -332,7 +333,14 @@ fn segments_too_small_for_a_queue_are_errors() {
         || corecast_wire::WaitStrategy::new(WaitConfig::BALANCED, Segment::one(None).unwrap());
     let (a, b) = (wait_strategy(), wait_strategy());
     let small = Segment::new(1, None).unwrap();
-    let error = queue::join(Backend::Ump, 128, 0, (&a, &small), (&b, &small)).unwrap_err();
+    let error = queue::join(
+        Backend::Ump,
+        Capacity::of(128),
+        0,
+        (&a, &small),
+        (&b, &small),
+    )
+    .unwrap_err();
     assert_eq!(
         error.to_string(),
         "the segment has 4096 bytes left, 8192 are wanted"
@@ -357,7 +365,8 @@ fn queues_without_end_are_refused() {
             );
         }
         let memory = Segment::new(1 << 16, None).unwrap();
-        let error = queue::parts(slots, 0, &memory, &memory).unwrap_err();
+        let capacity = Capacity::of(slots);
+        let error = queue::parts(capacity, 0, &memory, &memory).unwrap_err();
         assert!(error.to_string().starts_with("the segment has "), "{error}");
         assert!(queue::message_bytes_max(slots) > 1 << 20);
     }
@@ -379,13 +388,15 @@ fn a_queue_of_more_than_the_machine_has_is_refused() {
 fn broadcast_rings_without_end_are_refused() {
     let memory = Segment::new(1 << 16, None).unwrap();
     for (readers, body_lines) in [(1 << 57, 0), (usize::MAX, 1), (1 << 56, 4)] {
-        assert!(broadcast_ring::bytes(readers, body_lines) > 1 << 62);
-        let error = broadcast_ring::parts(0, (readers, body_lines), &memory).unwrap_err();
+        let shape = Shape::new(readers, body_lines);
+        assert!(shape.bytes() > 1 << 62);
+        let error = broadcast_ring::parts(0, shape, &memory).unwrap_err();
         assert!(error.to_string().starts_with("the segment has "), "{error}");
     }
     for body_lines in [1 << 60, usize::MAX, 1 << 58] {
-        assert!(broadcast_ring::bytes(1, body_lines) > 1 << 62);
-        let error = broadcast_ring::parts(0, (1, body_lines), &memory).unwrap_err();
+        let shape = Shape::new(1, body_lines);
+        assert!(shape.bytes() > 1 << 62);
+        let error = broadcast_ring::parts(0, shape, &memory).unwrap_err();
         assert!(error.to_string().starts_with("the segment has "), "{error}");
     }
 }
@@ -394,7 +405,7 @@ fn broadcast_rings_without_end_are_refused() {
 #[test]
 fn each_end_can_be_taken_once() {
     let memory = Segment::new(1 << 16, None).unwrap();
-    let parts = queue::parts(4, 0, &memory, &memory).unwrap();
+    let parts = queue::parts(Capacity::of(4), 0, &memory, &memory).unwrap();
     let [one, other] =
         [(); 2].map(|()| WaitStrategy::new(WaitConfig::PARK, Segment::one(None).unwrap()));
     let ends = (
@@ -408,7 +419,7 @@ fn each_end_can_be_taken_once() {
 
     let kind = corecast_wire::fence_kind();
     let bells = [one.parker().clone(), other.parker().clone()];
-    let parts = broadcast_ring::parts(0, (2, 1), &memory).unwrap();
+    let parts = broadcast_ring::parts(0, Shape::new(2, 1), &memory).unwrap();
     let ends = (
         parts.writer(&bells, kind),
         [0, 1].map(|index| parts.reader(index, &bells[0], kind)),

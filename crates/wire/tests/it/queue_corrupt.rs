@@ -2,7 +2,8 @@
 //! get nonsense or an error, but it neither hangs nor panics.
 
 use corecast_wire::queue::{
-    self, Backend, ExactError, FIRST_LINK, ReceiveError, Receiver, SendError, Sender, TAG_MAX,
+    self, Backend, Capacity, ExactError, FIRST_LINK, ReceiveError, Receiver, SendError, Sender,
+    TAG_MAX,
 };
 use corecast_wire::wait::Watch;
 use corecast_wire::{Segment, WaitConfig, WaitStrategy, shared_fence_kind};
@@ -28,14 +29,15 @@ struct Queue {
 
 fn make(backend: Backend) -> Queue {
     let (sender_memory, at_sender) = Segment::shared(queue::sender_bytes()).unwrap();
-    let (receiver_memory, at_receiver) = Segment::shared(queue::receiver_bytes(SLOTS)).unwrap();
+    let (receiver_memory, at_receiver) =
+        Segment::shared(queue::receiver_bytes(Capacity::of(SLOTS))).unwrap();
     let wait_strategy = || {
         let parker = Segment::one(None).unwrap();
         WaitStrategy::with_fence(WaitConfig::OVERSUBSCRIBED, parker, shared_fence_kind())
     };
     let (sender, receiver) = queue::join(
         backend,
-        SLOTS,
+        Capacity::of(SLOTS),
         FIRST_LINK,
         (&wait_strategy(), &sender_memory),
         (&wait_strategy(), &receiver_memory),

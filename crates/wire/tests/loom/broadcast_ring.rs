@@ -16,8 +16,13 @@ const KIND: FenceKind = FenceKind::Symmetric;
 type Ends = (Writer, WaitStrategy, Vec<(Reader, WaitStrategy)>);
 
 fn ends(readers: usize) -> Ends {
-    let memory = Segment::new(broadcast_ring::bytes(readers, 1), None).unwrap();
-    let parts = broadcast_ring::parts(1, (readers, 1), &memory).unwrap();
+    ends_of(broadcast_ring::Shape::new(readers, 1))
+}
+
+fn ends_of(shape: broadcast_ring::Shape) -> Ends {
+    let readers = shape.readers;
+    let memory = Segment::new(shape.bytes(), None).unwrap();
+    let parts = broadcast_ring::parts(1, shape, &memory).unwrap();
     let bell = || -> LineRef<Line<Parker>> { Segment::one(None).unwrap() };
     let bells: Vec<_> = (0..readers).map(|_| bell()).collect();
     let wait_strategy =
@@ -66,7 +71,7 @@ fn rings_are_read_before_they_are_written_again() {
         let (mut writer, _, mut ends) = ends(1);
         let other = thread::spawn(move || {
             for value in 1..=3 {
-                while writer.holder().is_some() {
+                while writer.holder(LONG).is_some() {
                     thread::yield_now();
                 }
                 publish(&mut writer, value);
@@ -78,6 +83,39 @@ fn rings_are_read_before_they_are_written_again() {
                 thread::yield_now();
             }
             take(&mut ends[0].0, value);
+        }
+        drop(other.join().unwrap());
+    });
+}
+
+/// A ring of more slots than bodies: the third message has a slot of its own, and the body of the first.
+#[test]
+fn bodies_are_read_before_they_are_written_again() {
+    let faults = [Mutant::NoBodyFlow, Mutant::RaiseRelaxed, Mutant::SeeRelaxed];
+    check("broadcast ring bodies", None, &faults, || {
+        let shape = broadcast_ring::Shape {
+            slots: 4,
+            ..broadcast_ring::Shape::new(1, 1)
+        };
+        let (mut writer, _, mut ends) = ends_of(shape);
+        let other = thread::spawn(move || {
+            publish(&mut writer, 1);
+            writer.publish(2, &[2]);
+            while writer.holder(LONG).is_some() {
+                thread::yield_now();
+            }
+            publish(&mut writer, 3);
+            writer
+        });
+        let reader = &mut ends[0].0;
+        for value in 1..=3 {
+            while reader.look().is_none() {
+                thread::yield_now();
+            }
+            match value {
+                2 => assert!(reader.take(&mut [0])),
+                _ => take(reader, value),
+            }
         }
         drop(other.join().unwrap());
     });
@@ -100,7 +138,7 @@ fn the_slowest_reader_frees_a_slot() {
             slow
         });
         for value in 1..=3 {
-            while writer.holder().is_some() {
+            while writer.holder(LONG).is_some() {
                 thread::yield_now();
             }
             publish(&mut writer, value);
@@ -141,7 +179,7 @@ fn a_writer_wakes_for_room() {
         let other = thread::spawn(move || {
             for value in 1..=3 {
                 let room = broadcast_ring::room_token(1);
-                wait_strategy.wait(room, || writer.holder().is_none().then_some(()));
+                wait_strategy.wait(room, || writer.holder(LONG).is_none().then_some(()));
                 publish(&mut writer, value);
             }
             writer

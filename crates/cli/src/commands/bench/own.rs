@@ -227,7 +227,7 @@ impl OwnTeam {
     fn outline(&self) -> TeamOutline<'_> {
         let options = &self.planned.options;
         TeamOutline {
-            slots: options.slots,
+            slots: options.slots_or_default(),
             sharing: options.sharing(self.planned.rank_pus.len()),
             ..TeamOutline::new(&self.planned.plans)
         }

@@ -106,7 +106,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
     let rules = rules.with_half_bytes(unasked.half_bytes);
     let sharing = planned.options.sharing(planned.rank_pus.len());
     let setting = TeamOutline {
-        slots: planned.options.slots,
+        slots: planned.options.slots_or_default(),
         sharing,
         processes: args.processes,
         ..TeamOutline::new(&planned.plans)

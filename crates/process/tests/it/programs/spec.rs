@@ -35,7 +35,7 @@ impl Spec {
             wait_config: (rng.u32(..4) == 0).then(|| wait_configs[rng.usize(..3)]),
             parallelism: (rng.u32(..4) == 0).then(|| rng.usize(1..=n)),
             backend: Backend::ALL[rng.usize(..2)],
-            slots: [2, 4, 16, 16, 16, 64][rng.usize(..6)],
+            slots: [Some(2), Some(4), Some(16), Some(16), None, None][rng.usize(..6)],
             patience: Some(WATCHDOG),
             join_limit: WATCHDOG,
             deterministic: rng.u32(..4) == 0,
@@ -57,7 +57,7 @@ impl Spec {
 
     /// Bytes of the longest message.
     pub(crate) fn message_bytes(&self) -> usize {
-        corecast_wire::queue::message_bytes_max(self.options.slots)
+        corecast_wire::queue::message_bytes_max(self.options.slots_or_default())
     }
 }
 
