@@ -385,8 +385,10 @@ impl<T> Drop for WriteGuard<'_, T> {
             return;
         }
         let word = if panicking() { POISONED } else { self.after };
-        // Release: synchronises with the exchange of the next writer and the loads of readers.
-        self.lock.word.store(word, order::unlock());
+        // Release: synchronises with the exchange of the next writer and the loads of readers. An exchange, because x86-64 finishes
+        // a thread's earlier stores for it. After a store they could still be on their way when the caller reads a clock, and by that
+        // clock a thread that begins to read later, for as long as a line takes to come, would miss what was written.
+        self.lock.word.swap(word, order::unlock());
     }
 }
 

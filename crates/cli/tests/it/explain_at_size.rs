@@ -107,7 +107,7 @@ fn a_tuned_size_has_its_race() {
             .find(|one| one["algorithm"] == name)
             .unwrap()
     };
-    assert_eq!(candidates.len(), 6);
+    assert_eq!(candidates.len(), 7);
     assert_eq!(candidates[0]["algorithm"], "doubling");
     assert_eq!(named("doubling")["measured_ns"], 2000.0);
     assert_eq!(named("doubling")["runs"], true);

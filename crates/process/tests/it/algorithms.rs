@@ -294,6 +294,12 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                 allreduce::tree(fabric, route, route, &mut mine, &mut incoming[..S], &ADD).unwrap();
                 assert_eq!(mine, summed(n));
             }
+            ("allreduce", "direct") => {
+                let mut stack = vec![0; ReductionOrder::bytes(S, n)];
+                let incoming = &mut incoming[..S];
+                allreduce::direct(fabric, &mut mine, incoming, &mut stack, &ADD).unwrap();
+                assert_eq!(mine, summed(n));
+            }
             ("allreduce", _) => {
                 let window = &mut &mut mine[..];
                 match name {

@@ -24,13 +24,13 @@ impl Member {
     /// # let machine = corecast_model::synthetic("core:3").unwrap();
     /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
     /// let mut options = Options::default();
-    /// options.algorithms.ask("allreduce", &[(4096, None), (usize::MAX, Some("ring"))])?;
+    /// options.algorithms.ask("allreduce", &[(4096, Some("trees")), (usize::MAX, Some("ring"))])?;
     /// let team = Team::with_options(plans, &options)?;
     /// let found = team.run(|member| {
     ///     let of = |bytes| member.algorithm(Collective::Allreduce, 0, bytes, 8);
     ///     [of(8), of(8192)]
     /// });
-    /// assert_eq!(found, [["messages", "ring"]; 3]);
+    /// assert_eq!(found, [["trees", "ring"]; 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn algorithm(

@@ -387,6 +387,7 @@ impl Predict for Model {
             (Collective::Allreduce, "rabenseifner") => Some(120.0),
             (Collective::Allreduce, "owners") => Some(130.0),
             (Collective::Allreduce, "ring") => Some(1000.0),
+            (Collective::Allreduce, "direct") => Some(140.0),
             _ => None,
         }
     }
