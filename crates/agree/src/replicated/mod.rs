@@ -27,6 +27,9 @@
 //! answer at once: a thread reads a write at one replica, tells another one, and that one reads at a replica that does
 //! not have the write yet.
 //!
+//! A read that begins after a write has returned sees it by the clock that all cores share as well, not only if somebody told of the
+//! write: a writer gives its lock back by an exchange, before which its stores are finished.
+//!
 //! Where reads are served by the other design, *stable*, a read looks at what was noted at its replica first, and at the log only if
 //! that is not all applied: `pending.rs`.
 //!
