@@ -39,7 +39,7 @@ const OF_TEAMS: [Mutant; 24] = [
 /// before such a case. Models and tests of their own find them too: `wire/tests/loom/stop.rs`, `transfer/tests/it/endpoint`.
 const RARE: [(Mutant, u64); 2] = [
     (Mutant::RevokesEarlier, 4_000),
-    (Mutant::CancelOverwrites, 0),
+    (Mutant::CancelOverwrites, 60_000),
 ];
 
 #[test]
