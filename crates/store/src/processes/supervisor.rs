@@ -22,7 +22,7 @@ use super::limits::REPLICAS_MAX;
 use super::offers;
 use crate::database;
 use crate::durability::Directory;
-use crate::server::ServerOptions;
+use crate::server::{ServerOptions, listen_at};
 
 /// How often it looks whether it was asked to end.
 const TICK: Duration = Duration::from_millis(20);
@@ -73,8 +73,7 @@ impl ProcessServer {
         }
         let directory = options.dir.as_deref().map(Directory::open).transpose()?;
         let directory = directory.map(Arc::new);
-        let listener = mio::net::TcpListener::bind(SocketAddr::new(options.bind, options.port))?;
-        let listener = TcpListener::from(OwnedFd::from(listener));
+        let listener = listen_at(SocketAddr::new(options.bind, options.port))?;
         Ok(Self {
             address: listener.local_addr()?,
             listener,

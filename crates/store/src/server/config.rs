@@ -3,6 +3,7 @@
 use corecast_wire::sync::Ordering;
 
 use super::client::help;
+use super::listener::BACKLOG;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
 use crate::commands::DATABASES;
@@ -64,6 +65,7 @@ fn settings(around: &Surroundings<'_>) -> Vec<(&'static str, String)> {
         ("protected-mode", yes(options.protected)),
         ("requirepass", options.password.clone().unwrap_or_default()),
         ("save", String::new()),
+        ("tcp-backlog", BACKLOG.to_string()),
         (
             "timeout",
             shared.idle_seconds_max.load(Ordering::Relaxed).to_string(),

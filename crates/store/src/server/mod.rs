@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `options.rs` | what a server is asked for |
+//! | `listener.rs` | the socket that clients come to |
 //! | `event_loop.rs` | one thread: which connections are ready, and the clock |
 //! | `connection.rs` | a socket with its buffers: what was read, what is to be written, and their limits |
 //! | `pipeline.rs` | the requests at hand: runs of reads and of writes, each one operation of the store |
@@ -22,6 +23,7 @@ mod connection;
 mod documents;
 mod event_loop;
 mod info;
+mod listener;
 mod options;
 mod pipeline;
 mod saving;
@@ -43,6 +45,7 @@ use crate::durability::{Directory, Disk, Durability, Persistence, SEGMENT_BYTES}
 use crate::keyspace::Keyspace;
 use crate::store::{self, StoreHandle};
 use event_loop::EventLoop;
+pub(crate) use listener::listen_at;
 pub use options::ServerOptions;
 use shared::Shared;
 
@@ -116,11 +119,11 @@ impl Server {
         let persistence = opened.map(|it| it.follow(&store, options.append_fsync));
         let durability = persistence.map(|it| Durability::Own(Box::new(it)));
         let is_followed = durability.is_some();
-        let listener = TcpListener::bind(SocketAddr::new(options.bind, options.port))?;
+        let listener = listen_at(SocketAddr::new(options.bind, options.port))?;
         let address = listener.local_addr()?;
         let replicas = options.replicas;
         let shared = Arc::new(Shared::new(options, address, durability));
-        let mut listener = Some(listener);
+        let mut listener = Some(TcpListener::from_std(listener));
         let make = |number| {
             let handle = store.handle(number).map_err(io::Error::other)?;
             let handle = StoreHandle::new(handle, is_followed);

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use corecast_store::{Server, ServerOptions};
+use corecast_store::{ProcessServer, Server, ServerOptions};
 
 use crate::client::Client;
 use crate::servers::{Ours, options};
@@ -136,4 +136,23 @@ fn options_out_of_range_are_refused() {
         ..options()
     };
     assert!(refused(empty).starts_with("the password is empty"));
+}
+
+/// Each of these would begin again after a second if there were no room for it.
+#[test]
+fn hundreds_may_come_before_the_first_is_accepted() {
+    const CLIENTS: usize = 300;
+    let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+    if allowed.trim().parse::<usize>().unwrap() < CLIENTS {
+        eprintln!("SKIPPED: net.core.somaxconn is {allowed}");
+        return;
+    }
+    let threads = Server::bind(options()).unwrap();
+    let processes = ProcessServer::bind(options()).unwrap();
+    // Neither runs.
+    for address in [threads.address(), processes.address()] {
+        let connect = |_| TcpStream::connect_timeout(&address, Duration::from_secs(60));
+        let clients: Result<Vec<TcpStream>, _> = (0..CLIENTS).map(connect).collect();
+        clients.unwrap();
+    }
 }
