@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 use corecast_agree::{Dispatch, Footprint};
 
 use crate::arguments::{Args, Span};
+use crate::bytes::{ByteReader, ByteWriter};
 use crate::commands::{Command, Context, DATABASES, Databases, Kind};
 use crate::database;
 use crate::resp::Reply;
@@ -27,6 +28,8 @@ pub(crate) struct Call {
     pub(crate) first: u32,
     pub(crate) end: u32,
     pub(crate) database: u8,
+    /// Its reply is in RESP3.
+    pub(crate) resp3: bool,
 }
 
 /// Commands that run one after another.
@@ -38,8 +41,6 @@ pub(crate) struct Run<'a> {
     /// Milliseconds since 1970.
     pub(crate) now: i64,
     pub(crate) seed: u64,
-    /// Replies are in RESP3.
-    pub(crate) resp3: bool,
 }
 
 impl<'a> Run<'a> {
@@ -123,7 +124,6 @@ pub(crate) struct OwnedRun {
     pub(crate) calls: Vec<Call>,
     pub(crate) now: i64,
     pub(crate) seed: u64,
-    pub(crate) resp3: bool,
     /// Keys that a transaction depends on.
     pub(crate) watched: Vec<Watched>,
     /// Whether it is wanted where the reply to each command ends.
@@ -141,7 +141,6 @@ impl OwnedRun {
             calls: run.calls.to_vec(),
             now: run.now,
             seed: run.seed,
-            resp3: run.resp3,
             watched: Vec::new(),
             tells_ends: false,
             was_run: OnceLock::new(),
@@ -155,7 +154,6 @@ impl OwnedRun {
             calls: &self.calls,
             now: self.now,
             seed: self.seed,
-            resp3: self.resp3,
         }
     }
 }
@@ -189,6 +187,28 @@ pub(crate) struct Facts {
     pub(crate) due: bool,
 }
 
+impl Facts {
+    fn encode(&self) -> Vec<u8> {
+        let mut to = ByteWriter::default();
+        for (keys, expiring) in self.keys {
+            to.word(keys as u64);
+            to.word(expiring as u64);
+        }
+        to.0
+    }
+
+    /// What `INFO` has found amid a transaction. Whether keys are due is not told.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut from = ByteReader(bytes);
+        let mut facts = Self::default();
+        for (keys, expiring) in &mut facts.keys {
+            *keys = from.word()? as usize;
+            *expiring = from.word()? as usize;
+        }
+        Some(facts)
+    }
+}
+
 /// One replica of the store.
 #[derive(Debug, Default)]
 pub(crate) struct Keyspace {
@@ -201,7 +221,7 @@ impl Keyspace {
     }
 
     fn run_reads(&self, run: &Run<'_>, replies: &mut Vec<u8>, bytes_soft: usize) -> Response {
-        let mut reply = Reply::new(replies, run.resp3, REPLY_BYTES_MAX);
+        let mut reply = Reply::new(replies, false, REPLY_BYTES_MAX);
         let mut calls = 0;
         while calls < run.calls.len() && (calls == 0 || reply.len() < bytes_soft) {
             let call = &run.calls[calls];
@@ -209,6 +229,7 @@ impl Keyspace {
                 unreachable!("{} is run as a read", call.command.name);
             };
             let context = run.context(calls, call);
+            reply.speak(call.resp3);
             read(&self.databases, &context, run.args(call), &mut reply);
             calls += 1;
             if reply.overflowed() {
@@ -233,16 +254,18 @@ impl Keyspace {
         }
         let run = owned.run();
         let mut bytes = Vec::with_capacity(8 * owned.calls.len());
-        let mut reply = Reply::new(&mut bytes, owned.resp3, REPLY_BYTES_MAX);
+        let mut reply = Reply::new(&mut bytes, false, REPLY_BYTES_MAX);
         let mut ends = Vec::new();
         for (at, call) in owned.calls.iter().enumerate() {
             let context = run.context(at, call);
             let args = run.args(call);
+            reply.speak(call.resp3);
             // All are run, whatever becomes of the replies.
             match call.command.kind {
                 Kind::Read(read) => read(&self.databases, &context, args, &mut reply),
                 Kind::Write { run, .. } => run(&mut self.databases, &context, args, &mut reply),
-                Kind::Session => unreachable!("{} is no write", call.command.name),
+                // It is `INFO`, which makes its text of them elsewhere.
+                Kind::Session => reply.raw(&self.facts(owned.now).encode()),
             }
             if owned.tells_ends {
                 ends.push(reply.len());

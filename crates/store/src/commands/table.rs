@@ -44,6 +44,11 @@ impl Command {
         words == least || self.arity < 0 && words > least
     }
 
+    /// Whether it is run on the databases: `INFO` is not one of theirs, but tells what it finds there.
+    pub(crate) fn runs_on_databases(&self) -> bool {
+        self.name == "info" || !matches!(self.kind, Kind::Session)
+    }
+
     /// Whether it may change something.
     pub(crate) fn writes(&self) -> bool {
         matches!(self.kind, Kind::Write { .. })

@@ -78,8 +78,11 @@ fn write_run(run: &OwnedRun, out: &mut Vec<u8>) {
     out.push(RUN);
     put_time(out, run.now);
     out.extend_from_slice(&run.seed.to_le_bytes());
-    put_number(out, run.calls.len() as u64);
-    for call in &run.calls {
+    // `INFO` of a transaction leaves nothing behind. Those after it move up then, which only commands that draw notice: they write nothing.
+    let calls = run.calls.iter();
+    let calls = calls.filter(|it| !matches!(it.command.kind, Kind::Session));
+    put_number(out, calls.clone().count() as u64);
+    for call in calls {
         out.push(call.database);
         let words = &run.spans[call.first as usize..call.end as usize];
         put_number(out, words.len() as u64);
@@ -116,7 +119,6 @@ fn read_run(take: &mut Take<'_>) -> Result<OwnedRun, String> {
         calls: Vec::new(),
         now,
         seed,
-        resp3: false,
         watched: Vec::new(),
         tells_ends: false,
         was_run: OnceLock::new(),
@@ -151,6 +153,7 @@ fn read_run(take: &mut Take<'_>) -> Result<OwnedRun, String> {
             first: first as u32,
             end: run.spans.len() as u32,
             database,
+            resp3: false,
         });
     }
     Ok(run)

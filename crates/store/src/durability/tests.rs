@@ -15,7 +15,7 @@ use super::recovery::Restore;
 use super::simulated::SimulatedDisk;
 use super::{AppendFsync, dump, header};
 use crate::arguments::Span;
-use crate::commands::{Kind, TABLE};
+use crate::commands::TABLE;
 use crate::keyspace::{Call, Keyspace, OwnedRun, Run, Write};
 use crate::server::{Server, ServerOptions, Stopper};
 
@@ -41,7 +41,7 @@ fn run(random: &mut Rng, now: i64) -> OwnedRun {
     for _ in 0..random.u8(1..5) {
         let command = &TABLE[random.usize(..TABLE.len())];
         let empties = command.name.starts_with("flush") && random.u8(..8) > 0;
-        if matches!(command.kind, Kind::Session) || empties {
+        if !command.runs_on_databases() || empties {
             continue;
         }
         let first = spans.len();
@@ -68,6 +68,7 @@ fn run(random: &mut Rng, now: i64) -> OwnedRun {
             first: first as u32,
             end: spans.len() as u32,
             database: random.u8(..3),
+            resp3: random.bool(),
         });
     }
     OwnedRun::of(&Run {
@@ -76,7 +77,6 @@ fn run(random: &mut Rng, now: i64) -> OwnedRun {
         calls: &calls,
         now,
         seed: random.u64(..),
-        resp3: random.bool(),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::{Call, Keyspace, OwnedRun, Watched, Write};
 use crate::arguments::Span;
 use crate::bytes::{ByteReader, ByteWriter};
-use crate::commands::{DATABASES, Databases, Kind, TABLE};
+use crate::commands::{DATABASES, Databases, TABLE};
 use crate::database::Database;
 
 const RUN: u64 = 0;
@@ -55,15 +55,19 @@ impl Write {
     }
 }
 
+/// Beside the number of a call's database.
+const RESP3: u32 = 1 << 8;
+
 fn encode_run(run: &OwnedRun, to: &mut ByteWriter) {
     to.word(run.now as u64);
     to.word(run.seed);
-    to.word(u64::from(run.resp3) | u64::from(run.tells_ends) << 1);
+    to.word(u64::from(run.tells_ends));
     to.word(run.calls.len() as u64);
     for call in &run.calls {
         let number = TABLE.iter().position(|it| it.name == call.command.name);
         let number = number.expect("all commands are in the table") as u64;
-        to.word(number << 32 | u64::from(call.database));
+        let of = u32::from(call.database) | if call.resp3 { RESP3 } else { 0 };
+        to.word(number << 32 | u64::from(of));
         to.word(u64::from(call.first) << 32 | u64::from(call.end));
     }
     to.word(run.spans.len() as u64);
@@ -80,7 +84,7 @@ fn encode_run(run: &OwnedRun, to: &mut ByteWriter) {
 }
 
 fn decode_run(from: &mut ByteReader<'_>) -> Option<OwnedRun> {
-    let (now, seed, marks) = (from.word()? as i64, from.word()?, from.word()?);
+    let (now, seed, tells_ends) = (from.word()? as i64, from.word()?, from.word()?);
     let halves = |word: u64| ((word >> 32) as u32, word as u32);
     let database = |number: u64| {
         let number = usize::try_from(number).ok().filter(|it| *it < DATABASES)?;
@@ -89,11 +93,12 @@ fn decode_run(from: &mut ByteReader<'_>) -> Option<OwnedRun> {
     let calls = from.list(|from| {
         let ((number, of), (first, end)) = (halves(from.word()?), halves(from.word()?));
         let command = TABLE.get(number as usize)?;
-        (!matches!(command.kind, Kind::Session)).then_some(Call {
+        command.runs_on_databases().then_some(Call {
             command,
             first,
             end,
-            database: database(of.into())?,
+            database: database((of & !RESP3).into())?,
+            resp3: of & RESP3 != 0,
         })
     })?;
     let spans = from.list(|from| {
@@ -119,9 +124,8 @@ fn decode_run(from: &mut ByteReader<'_>) -> Option<OwnedRun> {
         calls,
         now,
         seed,
-        resp3: marks & 1 != 0,
         watched,
-        tells_ends: marks & 2 != 0,
+        tells_ends: tells_ends != 0,
         was_run: OnceLock::new(),
     })
 }
@@ -157,7 +161,7 @@ mod tests {
     fn write(random: &mut fastrand::Rng, now: i64) -> Write {
         let key = format!("k{}", random.u8(..12));
         let number = random.u8(..).to_string();
-        let words: Vec<&str> = match random.u8(..10) {
+        let words: Vec<&str> = match random.u8(..11) {
             0 => vec!["SET", &key, &number],
             1 => vec!["SET", &key, &number, "PX", &number],
             2 => vec!["APPEND", &key, &number],
@@ -167,6 +171,7 @@ mod tests {
             6 => vec!["RENAME", &key, "k1"],
             7 => vec!["GETDEL", &key],
             8 => vec!["FLUSHDB"],
+            9 => vec!["INFO"],
             _ => return Write::RemoveDue { now, removed: None },
         };
         let mut run = OwnedRun {
@@ -177,10 +182,10 @@ mod tests {
                 first: 0,
                 end: words.len() as u32,
                 database: random.u8(..2),
+                resp3: random.bool(),
             }],
             now,
             seed: random.u64(..),
-            resp3: random.bool(),
             watched: vec![Watched {
                 database: 0,
                 key: (*key.as_bytes()).into(),

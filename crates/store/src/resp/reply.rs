@@ -23,6 +23,11 @@ impl<'a> Reply<'a> {
         }
     }
 
+    /// Goes on in RESP3, or in RESP2.
+    pub(crate) fn speak(&mut self, resp3: bool) {
+        self.resp3 = resp3;
+    }
+
     /// How much the buffer holds.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()

@@ -40,7 +40,6 @@ struct Open {
     calls: Vec<Call>,
     now: i64,
     seed: u64,
-    resp3: bool,
     /// Whose writes they are, and the number of calls up to the last of each.
     parts: Vec<(Asker, usize)>,
 }
@@ -59,10 +58,6 @@ impl Batch {
         run: &Run<'_>,
         answers_value: bool,
     ) {
-        // Replies to one operation are in one version of the protocol.
-        if self.has_writes() && self.open.resp3 != run.resp3 {
-            self.agree(store);
-        }
         self.open.add(asker, run);
         // Of replies that may be long a batch has one, so that not all of them are in memory at a time.
         if answers_value || self.open.bytes.len() >= BYTES_MAX {
@@ -94,7 +89,7 @@ impl Open {
             end: call.end + first,
             ..*call
         }));
-        (self.now, self.seed, self.resp3) = (run.now, run.seed, run.resp3);
+        (self.now, self.seed) = (run.now, run.seed);
         self.parts.push((asker, self.calls.len()));
     }
 
@@ -105,7 +100,6 @@ impl Open {
             calls: self.calls,
             now: self.now,
             seed: self.seed,
-            resp3: self.resp3,
             watched: Vec::new(),
             tells_ends: true,
             was_run: OnceLock::new(),
@@ -166,6 +160,7 @@ mod tests {
                 first: 0,
                 end: words.len() as u32,
                 database: random.u8(..2),
+                resp3: random.bool(),
             };
             let run = Run {
                 bytes: &bytes,
@@ -173,7 +168,6 @@ mod tests {
                 calls: &[call],
                 now: 5,
                 seed: 0,
-                resp3: true,
             };
             open.add(asker, &run);
         }

@@ -34,10 +34,13 @@ pub(super) fn run(args: Args<'_>, around: &mut Surroundings<'_>, reply: &mut Rep
             .any(|it| it.eq_ignore_ascii_case(section.as_bytes()))
     };
     let wanted = |section: &&str| args.len() == 1 || args.from(1).any(all) || named(section);
-    let facts = match around.store.read(Read::Facts { now: around.now }) {
-        Response::Facts(facts) => *facts,
-        _ => Facts::default(),
-    };
+    let facts =
+        around.facts.unwrap_or_else(
+            || match around.store.read(Read::Facts { now: around.now }) {
+                Response::Facts(facts) => *facts,
+                _ => Facts::default(),
+            },
+        );
     let replica = around.store.replica();
     let process = replica.map(|it| Process {
         number: it.number(),

@@ -10,6 +10,7 @@
 //! | `batch.rs` | where replicas are processes: the writes of one turn, which are one command of theirs |
 //! | `session.rs`, `transaction_queue.rs` | what a client has chosen, and what waits for `EXEC` |
 //! | `session_commands.rs` | the commands on it, but for these: |
+//! | `hello.rs` | `HELLO` and `AUTH` |
 //! | `transaction.rs` | `WATCH` and `EXEC` |
 //! | `client.rs`, `config.rs`, `documents.rs`, `info.rs` | the commands `CLIENT`, `CONFIG`, `COMMAND`, `INFO` |
 //! | `saving.rs` | `SAVE` and its like |
@@ -22,6 +23,7 @@ mod config;
 mod connection;
 mod documents;
 mod event_loop;
+mod hello;
 mod info;
 mod listener;
 mod options;

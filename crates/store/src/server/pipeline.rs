@@ -204,6 +204,7 @@ impl Pipeline {
             first: first as u32,
             end: self.spans.len() as u32,
             database: client.session.database,
+            resp3: client.session.resp3,
         });
         taken.bytes += length;
         taken.commands += 1;
@@ -228,7 +229,6 @@ impl Pipeline {
                 calls: &self.calls,
                 now,
                 seed: self.random.u64(..),
-                resp3: client.session.resp3,
             };
             let done = perform(&mut self.store, &mut self.batch, client, run, self.writes);
             if let Some(last) = self.calls[..done].last() {
@@ -345,6 +345,7 @@ impl Pipeline {
                     shared,
                     random: &mut self.random,
                     now,
+                    facts: None,
                 };
                 return session_commands::run(
                     client.session,
@@ -362,6 +363,7 @@ impl Pipeline {
             first: 0,
             end: spans.len() as u32,
             database: client.session.database,
+            resp3: client.session.resp3,
         };
         let run = Run {
             bytes,
@@ -369,7 +371,6 @@ impl Pipeline {
             calls: &[call],
             now,
             seed: self.random.u64(..),
-            resp3: client.session.resp3,
         };
         perform(&mut self.store, &mut self.batch, client, run, writes);
     }

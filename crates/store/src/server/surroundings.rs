@@ -1,6 +1,7 @@
 //! What the commands of a session see of the server.
 
 use super::shared::Shared;
+use crate::keyspace::Facts;
 use crate::store::StoreHandle;
 
 /// What the commands of a session see of the server.
@@ -10,4 +11,6 @@ pub(super) struct Surroundings<'a> {
     pub(super) random: &'a mut fastrand::Rng,
     /// Milliseconds since 1970.
     pub(super) now: i64,
+    /// How full the databases were at its place in a transaction, for `INFO` there.
+    pub(super) facts: Option<Facts>,
 }

@@ -1,16 +1,18 @@
 //! `MULTI`, `EXEC` and `WATCH`.
 //!
 //! A transaction is one write of the store: it looks whether watched keys have changed, and runs all commands or none.
-//! Commands on the session run behind it, and their replies are put between the others.
+//! Commands on the session run behind it, and their replies are put between the others. What they choose for those that follow, the
+//! database and the protocol, is known before.
 
 use std::sync::OnceLock;
 
+use super::hello;
 use super::session::Session;
 use super::surroundings::Surroundings;
 use super::transaction_queue::Transaction;
 use crate::arguments::Args;
 use crate::commands::{Command, Kind};
-use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Watched};
+use crate::keyspace::{Call, Facts, OwnedRun, REPLY_BYTES_MAX, Read, Response, Watched};
 use crate::resp::Reply;
 
 /// `WATCH`: looks at keys.
@@ -56,7 +58,8 @@ pub(super) fn exec(
         calls: all,
         ..
     } = *queued;
-    let mut database = session.database;
+    // What commands on the session choose holds for those that come after them.
+    let (mut database, mut resp3) = (session.database, session.resp3);
     let mut calls = Vec::with_capacity(all.len());
     for it in &all {
         let args = Args::new(&bytes, &spans[it.first..it.end]);
@@ -64,14 +67,18 @@ pub(super) fn exec(
             Kind::Session if it.command.name == "select" => {
                 database = crate::commands::database(args.get(1)).unwrap_or(database);
             }
-            Kind::Session => {}
-            Kind::Read(_) | Kind::Write { .. } => calls.push(Call {
+            Kind::Session if it.command.name == "hello" => {
+                resp3 = hello::speaks_after(resp3, args, around);
+            }
+            _ if it.command.runs_on_databases() => calls.push(Call {
                 command: it.command,
                 // The bytes of a transaction, and so its words, are fewer than 2^32.
                 first: it.first as u32,
                 end: it.end as u32,
                 database,
+                resp3,
             }),
+            _ => {}
         }
     }
     let watched = watches.into_iter().map(|((database, key), look)| Watched {
@@ -79,7 +86,9 @@ pub(super) fn exec(
         key,
         look,
     });
-    let own_commands = all.len() > calls.len();
+    let own_commands = all
+        .iter()
+        .any(|it| matches!(it.command.kind, Kind::Session));
     // The words of commands on the session are needed once more.
     let kept = own_commands.then(|| (bytes.clone(), spans.clone()));
     let response = around.store.run(OwnedRun {
@@ -88,7 +97,6 @@ pub(super) fn exec(
         calls,
         now: around.now,
         seed: around.random.u64(..),
-        resp3: session.resp3,
         watched: watched.collect(),
         tells_ends: true,
         was_run: OnceLock::new(),
@@ -109,16 +117,19 @@ pub(super) fn exec(
     let mut start = 0;
     let mut ends = ends.into_iter();
     for it in &all {
+        let mut found = &b""[..];
+        if it.command.runs_on_databases() {
+            let end = ends.next().expect("every call has a reply");
+            found = &replies[start..end];
+            start = end;
+        }
         match it.command.kind {
             Kind::Session => {
+                around.facts = Facts::decode(found);
                 let args = Args::new(&bytes, &spans[it.first..it.end]);
                 run(session, it.command, args, around, out);
             }
-            Kind::Read(_) | Kind::Write { .. } => {
-                let end = ends.next().expect("every call has a reply");
-                out.extend_from_slice(&replies[start..end]);
-                start = end;
-            }
+            Kind::Read(_) | Kind::Write { .. } => out.extend_from_slice(found),
         }
     }
     true

@@ -3,6 +3,8 @@
 use corecast_store::ServerOptions;
 
 use crate::client::{Client, request};
+use crate::durable::Folder;
+use crate::replies::elements;
 use crate::servers::{Ours, Redis, options};
 
 #[test]
@@ -119,6 +121,52 @@ fn a_transaction_runs_whole_or_not_at_all() {
     one.say("MULTI");
     assert_eq!(one.say("EXEC"), "*0\r\n");
     assert_eq!(one.say("EXISTS d"), ":0\r\n");
+}
+
+/// Each command finds what those before it have left, those on the session too.
+#[test]
+fn commands_of_a_transaction_see_their_place_in_it() {
+    let folder = Folder::new("place-in-a-transaction");
+    let with_log = || ServerOptions {
+        dir: Some(folder.0.clone()),
+        ..options()
+    };
+    let ours = Ours::with(with_log());
+    let mut client = Client::new(ours.address);
+    client.say("SET a 1");
+    client.say("MULTI");
+    for words in [
+        "GET none",
+        "HELLO 3",
+        "GET none",
+        "HELLO 4",
+        "HELLO 2 AUTH nobody x",
+        "GET none",
+        "INFO keyspace",
+        "SET b 2 EX 1000",
+        "INFO keyspace",
+        "FLUSHALL",
+        "INFO keyspace",
+        "HELLO 2",
+        "GETDEL none",
+        "SET c 3",
+    ] {
+        assert_eq!(client.say(words), "+QUEUED\r\n");
+    }
+    let reply = client.say("EXEC");
+    let replies = elements(reply.as_bytes()).unwrap();
+    let replies = replies.iter().map(|it| String::from_utf8_lossy(it));
+    let replies: Vec<_> = replies.collect();
+    let nulls = [0, 2, 5, 12].map(|it| &*replies[it]);
+    assert_eq!(nulls, ["$-1\r\n", "_\r\n", "_\r\n", "$-1\r\n"]);
+    assert!(replies[6].contains("db0:keys=1,expires=0,"), "{reply}");
+    assert!(replies[8].contains("db0:keys=2,expires=1,"), "{reply}");
+    assert!(!replies[10].contains("db0"), "{reply}");
+    assert_eq!(client.say("GET none"), "$-1\r\n");
+    // What the log has of it is read again.
+    drop(ours);
+    let ours = Ours::with(with_log());
+    assert_eq!(Client::new(ours.address).say("KEYS *"), "*1\r\n$1\r\nc\r\n");
 }
 
 /// Others that are made, or removed as they were, do not matter, however many.
