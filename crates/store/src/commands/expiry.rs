@@ -40,7 +40,7 @@ fn show(
         (NEVER, _) => -1,
         (at, TimeUnit::Milliseconds) => at - from,
         // To the nearest second.
-        (at, TimeUnit::Seconds) => (at - from).saturating_add(500) / 1000,
+        (at, TimeUnit::Seconds) => (at - from) / 1000 + i64::from((at - from) % 1000 >= 500),
     });
 }
 

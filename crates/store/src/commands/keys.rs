@@ -94,14 +94,29 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// Reads a cursor as Redis does, which has C's `strtoul` do it: a text ends at a zero, the empty one is 0, and what has a minus counts
+/// down from 2^64.
+fn cursor(text: &[u8]) -> Option<u64> {
+    let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+    let (negative, digits) = match text {
+        [] => return Some(0),
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    // Another sign would be one of the number's.
+    let digits = Some(digits).filter(|it| it.first().is_some_and(u8::is_ascii_digit))?;
+    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some(if negative {
+        number.wrapping_neg()
+    } else {
+        number
+    })
+}
+
 /// Goes down the entries. A cursor is the place below which no entry has been looked at; 0 begins at the end.
 pub(super) fn scan(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
-    let cursor = std::str::from_utf8(args.get(1)).ok();
-    let number = |it: &str| match it {
-        "" => Some(0),
-        digits => digits.parse::<u64>().ok(),
-    };
-    let Some(cursor) = cursor.and_then(number) else {
+    let Some(cursor) = cursor(args.get(1)) else {
         return reply.error("ERR invalid cursor");
     };
     let options = match Scan::read(args) {

@@ -43,7 +43,12 @@ pub(super) fn run(
         }
         "list" => list(session, args, around, reply),
         "kill" => kill(session, args, around, reply),
-        "no-evict" | "no-touch" if args.is(2, "ON") || args.is(2, "OFF") => reply.ok(),
+        name @ ("no-evict" | "no-touch") if args.is(2, "ON") || args.is(2, "OFF") => {
+            if name == "no-evict" {
+                session.no_evict = args.is(2, "ON");
+            }
+            reply.ok();
+        }
         "no-evict" | "no-touch" => reply.error(texts::SYNTAX),
         "reply" if args.is(2, "ON") => {
             session.replies = Replies::On;

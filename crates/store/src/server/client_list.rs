@@ -61,6 +61,7 @@ pub(super) struct Chosen {
     /// Commands that wait for `EXEC`, and their bytes.
     queued: Option<(usize, usize)>,
     last: LastCommand,
+    no_evict: bool,
     ends: bool,
 }
 
@@ -82,8 +83,11 @@ impl Chosen {
         Self {
             database: session.database,
             resp3: session.resp3,
-            queued: transaction.map(|it| (it.calls.len(), it.bytes())),
+            queued: transaction
+                .map(|it| (it.calls.len(), it.bytes()))
+                .or(session.runs),
             last: session.last,
+            no_evict: session.no_evict,
             ends: session.ends,
         }
     }
@@ -129,11 +133,15 @@ fn line_of(id: u64, entry: &ClientEntry, activity: &Activity) -> String {
         (name, "") => name.to_owned(),
         (name, subcommand) => format!("{name}|{subcommand}"),
     };
-    let flags = match (chosen.queued, chosen.ends) {
-        (Some(_), true) => "xc",
-        (Some(_), false) => "x",
-        (None, true) => "c",
-        (None, false) => "N",
+    let all = [
+        (chosen.queued.is_some(), 'x'),
+        (chosen.ends, 'c'),
+        (chosen.no_evict, 'e'),
+    ];
+    let flags = all.iter().filter(|it| it.0).map(|it| it.1);
+    let flags = match flags.collect::<String>() {
+        none if none.is_empty() => "N".to_owned(),
+        flags => flags,
     };
     let (queued, queued_bytes) = match chosen.queued {
         Some((count, bytes)) => (count.to_string(), bytes),

@@ -14,6 +14,10 @@ pub(super) fn run(
     around: &mut Surroundings<'_>,
     reply: &mut Reply<'_>,
 ) {
+    let schedules = args.len() == 2 && args.is(1, "SCHEDULE");
+    if command.name == "bgsave" && args.len() > 1 && !schedules {
+        return reply.error(texts::SYNTAX);
+    }
     let Some(durability) = &around.shared.durability else {
         // As where there is a folder and no snapshot yet.
         if command.name == "lastsave" {
@@ -22,7 +26,6 @@ pub(super) fn run(
         return reply.error("ERR there is no folder to save to: start the server with --dir");
     };
     let is_saving = durability.saves().is_saving;
-    let schedules = args.len() == 2 && args.is(1, "SCHEDULE");
     match command.name {
         "lastsave" => reply.count(durability.saves().saved_at as usize),
         "save" => match save(durability, around.store) {
@@ -36,7 +39,6 @@ pub(super) fn run(
                 false => reply.simple("Background append only file rewriting started"),
             }
         }
-        _ if args.len() > 1 && !schedules => reply.error(texts::SYNTAX),
         _ if is_saving && !schedules => reply.error("ERR Background save already in progress"),
         _ => {
             durability.ask();

@@ -38,6 +38,10 @@ pub(super) struct Session {
     pub(super) watches: Watches,
     /// The command that it has called last.
     pub(super) last: LastCommand,
+    /// The commands that `EXEC` runs and their bytes, amid them.
+    pub(super) runs: Option<(usize, usize)>,
+    /// It has said `CLIENT NO-EVICT ON`, which others are shown.
+    pub(super) no_evict: bool,
     /// It is to be cut off once what it was answered is written.
     pub(super) ends: bool,
 }
@@ -54,6 +58,8 @@ impl Session {
             transaction: None,
             watches: Watches::default(),
             last: LastCommand::default(),
+            runs: None,
+            no_evict: false,
             ends: false,
         }
     }

@@ -66,6 +66,7 @@ pub(super) fn run(
             let open = around.shared.options.password.is_none();
             *session = Session {
                 last: session.last,
+                no_evict: session.no_evict,
                 ..Session::new(session.id, open)
             };
             client::rename(session, around, b"");

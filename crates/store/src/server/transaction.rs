@@ -52,6 +52,7 @@ pub(super) fn exec(
         reply.error("EXECABORT Transaction discarded because of previous errors.");
         return true;
     }
+    let size = (queued.calls.len(), queued.bytes());
     let Transaction {
         bytes,
         spans,
@@ -114,6 +115,7 @@ pub(super) fn exec(
         reply.raw(&replies);
         return !reply.overflowed();
     };
+    session.runs = Some(size);
     let mut start = 0;
     let mut ends = ends.into_iter();
     for it in &all {
@@ -132,5 +134,6 @@ pub(super) fn exec(
             Kind::Read(_) | Kind::Write { .. } => out.extend_from_slice(found),
         }
     }
+    session.runs = None;
     true
 }

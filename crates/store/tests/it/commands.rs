@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::{Client, request};
 use crate::replies::elements;
-use crate::servers::Ours;
+use crate::servers::{Ours, Redis};
 
 fn within(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -54,6 +54,58 @@ fn an_empty_cursor_begins_and_two_stars_do_not_match_an_empty_key() {
     assert_eq!(client.reply(), page);
     assert_eq!(client.say("KEYS *"), "*1\r\n$0\r\n\r\n");
     assert_eq!(client.say("KEYS **"), "*0\r\n");
+}
+
+#[test]
+fn times_are_rounded_as_by_redis() {
+    let Some(redis) = Redis::start() else { return };
+    let ours = Ours::start();
+    let [ours, redis] = [ours.address, redis.address].map(|address| {
+        let mut client = Client::new(address);
+        [4_000_000_000_499, 4_000_000_000_500, i64::MAX].map(|time| {
+            client.say(&format!("SET k v PXAT {time}"));
+            ["EXPIRETIME k", "PEXPIRETIME k"].map(|words| client.say(words))
+        })
+    });
+    assert_eq!(ours, redis);
+}
+
+#[test]
+fn cursors_are_read_as_by_redis() {
+    let Some(redis) = Redis::start() else { return };
+    let ours = Ours::start();
+    let [ours, redis] = [ours.address, redis.address].map(|address| {
+        let mut client = Client::new(address);
+        let cursors = [
+            "",
+            "-",
+            "+",
+            "0",
+            "-0",
+            "+0",
+            "000",
+            "0\0",
+            "\0x",
+            " 0",
+            "0 ",
+            "\t0",
+            "0x0",
+            "--0",
+            "-+0",
+            "+-0",
+            "0a",
+            "-1",
+            "-100",
+            "+7",
+            "007",
+            "18446744073709551615",
+            "18446744073709551616",
+            "-18446744073709551615",
+            "-18446744073709551616",
+        ];
+        cursors.map(|cursor| (cursor, client.call(&["SCAN", cursor])))
+    });
+    assert_eq!(ours, redis);
 }
 
 #[test]

@@ -320,6 +320,7 @@ fn without_a_folder_there_is_nothing_to_save() {
     for command in ["SAVE", "BGSAVE", "BGREWRITEAOF"] {
         assert!(client.say(command).contains("--dir"));
     }
+    assert_eq!(client.say("BGSAVE ODD"), "-ERR syntax error\r\n");
     // As where no snapshot was taken yet: when the server began.
     let saved = client.say("LASTSAVE");
     let saved: i64 = saved[1..].trim_end().parse().unwrap();

@@ -244,11 +244,13 @@ fn clients_are_shown_in_the_words_of_redis() {
             "HELLO 3 SETNAME a\tb zz",
             "GET a",
             "CLIENT GETNAME",
+            "CLIENT NO-EVICT ON",
             "MULTI",
             "SET a 1",
             "ODD",
             "DISCARD",
             "RESET",
+            "CLIENT NO-EVICT OFF",
         ] {
             other.say(words);
             lines.push(list());
@@ -278,7 +280,14 @@ fn clients_are_shown_in_the_words_of_redis() {
         .map(|words| client.say(words));
         assert_eq!(other.try_reply(), None);
         let lines: Vec<_> = lines.iter().map(|it| fields(it)).collect();
-        (lines, said)
+        client.say("MULTI");
+        client.say("CLIENT INFO");
+        let amid = fields(&client.say("EXEC"));
+        let amid = amid
+            .into_iter()
+            .filter(|(name, _)| ["flags", "multi"].contains(&name.as_str()));
+        let amid: Vec<_> = amid.collect();
+        (lines, (said, amid))
     });
     assert_eq!(ours.1, redis.1, "in the order of the list above");
     for (ours, redis) in ours.0.iter().zip(&redis.0) {
