@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `table.rs` | all commands, those of the session too: words, keys, what they are for |
+//! | `syntax.rs` | the words that they take, as people write them |
 //! | `strings.rs` | values as texts: `GET`, `SET`, `APPEND` and their like |
 //! | `counters.rs` | values as numbers: `INCR` and its like |
 //! | `expiry.rs` | times: `EXPIRE`, `TTL` and their like |
@@ -19,9 +20,11 @@ mod keys;
 mod options;
 mod strings;
 pub(crate) mod subcommands;
+mod syntax;
 mod table;
 pub(crate) mod texts;
 
 pub(crate) use databases::{Context, DATABASES, Databases};
 pub(crate) use options::database;
+pub(crate) use syntax::{Argument, arguments};
 pub(crate) use table::{Command, Kind, TABLE, find};

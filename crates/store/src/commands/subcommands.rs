@@ -1,41 +1,60 @@
 //! The subcommands of `CLIENT`, `COMMAND` and `CONFIG`.
 
-use super::texts;
+use super::table::Kind::Session;
+use super::table::{Command, NONE, command};
+use super::{find as find_command, texts};
 use crate::arguments::Args;
 
-/// Subcommands with how many words they take, as in the table of commands.
-type Subcommands = &'static [(&'static str, i8)];
-
-const CLIENT: Subcommands = &[
-    ("getname", 2),
-    ("help", 2),
-    ("id", 2),
-    ("info", 2),
-    ("kill", -3),
-    ("list", -2),
-    ("no-evict", 3),
-    ("no-touch", 3),
-    ("reply", 3),
-    ("setinfo", 4),
-    ("setname", 3),
+#[rustfmt::skip]
+static CLIENT: &[Command] = &[
+    command("client|getname", 2, NONE, Session, "connection", "", "Tell the name of this connection").is("noscript loading stale"),
+    command("client|help", 2, NONE, Session, "connection", "", "List the subcommands").is("loading stale"),
+    command("client|id", 2, NONE, Session, "connection", "", "Tell the number of this connection").is("noscript loading stale"),
+    command("client|info", 2, NONE, Session, "connection", "", "Tell about this connection").is("noscript loading stale").hints("nondeterministic_output"),
+    command("client|kill", -3, NONE, Session, "connection", "[ip:port] [ID client-id] [TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME (YES | NO)]", "End connections").is("admin noscript loading stale"),
+    command("client|list", -2, NONE, Session, "connection", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id [client-id ...]]", "Tell about connections").is("admin noscript loading stale").hints("nondeterministic_output"),
+    command("client|no-evict", 3, NONE, Session, "connection", "(ON | OFF)", "Show this connection as one that is not cut off").is("admin noscript loading stale"),
+    command("client|no-touch", 3, NONE, Session, "connection", "(ON | OFF)", "Taken, and changes nothing").is("noscript loading stale"),
+    command("client|reply", 3, NONE, Session, "connection", "(ON | OFF | SKIP)", "Turn replies on or off").is("noscript loading stale"),
+    command("client|setinfo", 4, NONE, Session, "connection", "(LIB-NAME libname | LIB-VER libver)", "Taken, and changes nothing").is("noscript loading stale"),
+    command("client|setname", 3, NONE, Session, "connection", "connection-name", "Give this connection a name").is("noscript loading stale"),
 ];
-const COMMAND: Subcommands = &[
-    ("count", 2),
-    ("docs", -2),
-    ("getkeys", -3),
-    ("help", 2),
-    ("info", -2),
-    ("list", -2),
+#[rustfmt::skip]
+static COMMAND: &[Command] = &[
+    command("command|count", 2, NONE, Session, "server", "", "Count the commands").is("loading stale").among("connection"),
+    command("command|docs", -2, NONE, Session, "server", "[command-name [command-name ...]]", "Tell what commands are for").is("loading stale").among("connection").hints("nondeterministic_output_order"),
+    command("command|getkeys", -4, NONE, Session, "server", "command arg [arg ...]", "Tell the keys of a command").is("loading stale").among("connection"),
+    command("command|help", 2, NONE, Session, "server", "", "List the subcommands").is("loading stale").among("connection"),
+    command("command|info", -2, NONE, Session, "server", "[command-name [command-name ...]]", "Tell what commands take").is("loading stale").among("connection").hints("nondeterministic_output_order"),
+    command("command|list", -2, NONE, Session, "server", "[FILTERBY (MODULE module-name | ACLCAT category | PATTERN pattern)]", "List the names of commands").is("loading stale").among("connection").hints("nondeterministic_output_order"),
 ];
-const CONFIG: Subcommands = &[("get", -3), ("help", 2), ("resetstat", 2), ("set", -4)];
+#[rustfmt::skip]
+static CONFIG: &[Command] = &[
+    command("config|get", -3, NONE, Session, "server", "parameter [parameter ...]", "Ask for settings").is("admin noscript loading stale"),
+    command("config|help", 2, NONE, Session, "server", "", "List the subcommands").is("loading stale"),
+    command("config|resetstat", 2, NONE, Session, "server", "", "Begin to count anew").is("admin noscript loading stale"),
+    command("config|set", -4, NONE, Session, "server", "parameter value [parameter value ...]", "Change settings").is("admin noscript loading stale").hints("request_policy:all_nodes response_policy:all_succeeded"),
+];
 
 /// The subcommands of a command; none of most.
-pub(crate) fn of(command: &str) -> Subcommands {
+pub(crate) fn of(command: &str) -> &'static [Command] {
     match command {
         "client" => CLIENT,
         "command" => COMMAND,
         "config" => CONFIG,
         _ => &[],
+    }
+}
+
+/// The command, or the subcommand, of this name: `client|list` for instance, whatever its case.
+pub(crate) fn find_any(name: &[u8]) -> Option<&'static Command> {
+    let mut parts = name.splitn(2, |byte| *byte == b'|');
+    let command = find_command(parts.next()?)?;
+    match parts.next() {
+        None => Some(command),
+        Some(part) => of(command.name)
+            .iter()
+            .find(|it| it.last_name().as_bytes().eq_ignore_ascii_case(part)),
     }
 }
 
@@ -45,14 +64,13 @@ pub(crate) fn find(command: &str, args: Args<'_>) -> Result<&'static str, Vec<u8
     if all.is_empty() || args.len() == 1 {
         return Ok("");
     }
-    let Some((name, arity)) = all.iter().find(|(name, _)| args.is(1, name)) else {
+    let Some(found) = all.iter().find(|it| args.is(1, it.last_name())) else {
         let shown = &args.get(1)[..args.get(1).len().min(128)];
         let way_out = format!("'. Try {} HELP.", command.to_uppercase());
         return Err([b"ERR unknown subcommand '", shown, way_out.as_bytes()].concat());
     };
-    let least = usize::from(arity.unsigned_abs());
-    match args.len() == least || *arity < 0 && args.len() > least {
-        true => Ok(name),
-        false => Err(texts::arity(&format!("{command}|{name}")).into_bytes()),
+    match found.takes(args.len()) {
+        true => Ok(found.last_name()),
+        false => Err(texts::arity(found.name).into_bytes()),
     }
 }

@@ -34,10 +34,90 @@ pub(crate) struct Command {
     pub(crate) kind: Kind,
     /// `string`, `generic`, `connection`, `server` or `transactions`.
     pub(crate) group: &'static str,
+    /// The words behind the name, as `syntax.rs` reads them.
+    pub(crate) syntax: &'static str,
     pub(crate) summary: &'static str,
+    /// What is said of it in Redis's words, but for what its kind says: flags,
+    pub(crate) flags: &'static str,
+    /// the categories that do not follow from flags, where they are not that of the group,
+    pub(crate) categories: Option<&'static str>,
+    /// what becomes of its keys, in each place where keys are,
+    pub(crate) uses: &'static [&'static str],
+    /// and hints for those who pass it on.
+    pub(crate) tips: &'static str,
 }
 
 impl Command {
+    pub(super) const fn is(mut self, flags: &'static str) -> Self {
+        self.flags = flags;
+        self
+    }
+
+    pub(super) const fn among(mut self, categories: &'static str) -> Self {
+        self.categories = Some(categories);
+        self
+    }
+
+    pub(super) const fn uses(mut self, uses: &'static [&'static str]) -> Self {
+        self.uses = uses;
+        self
+    }
+
+    pub(super) const fn hints(mut self, tips: &'static str) -> Self {
+        self.tips = tips;
+        self
+    }
+
+    /// All its flags, in Redis's words.
+    pub(crate) fn all_flags(&self) -> Vec<&'static str> {
+        let kind = match self.kind {
+            Kind::Read(_) => Some("readonly"),
+            Kind::Write { .. } => Some("write"),
+            Kind::Session => None,
+        };
+        kind.into_iter()
+            .chain(self.flags.split_ascii_whitespace())
+            .collect()
+    }
+
+    /// The categories of access lists that it is in, in Redis's words and order.
+    pub(crate) fn all_categories(&self) -> Vec<&'static str> {
+        const ORDER: [&str; 10] = [
+            "keyspace",
+            "read",
+            "write",
+            "string",
+            "admin",
+            "fast",
+            "slow",
+            "dangerous",
+            "connection",
+            "transaction",
+        ];
+        let flags = self.all_flags();
+        let own = self.categories.unwrap_or(match self.group {
+            "generic" => "keyspace",
+            "transactions" => "transaction",
+            "server" => "",
+            group => group,
+        });
+        let is_in = |category: &&str| match *category {
+            "read" => flags.contains(&"readonly"),
+            "fast" | "write" => flags.contains(category),
+            "slow" => !flags.contains(&"fast"),
+            "admin" | "dangerous" if flags.contains(&"admin") => true,
+            other => own.split(' ').any(|it| it == other),
+        };
+        ORDER.into_iter().filter(is_in).collect()
+    }
+
+    /// Its name without that of the command that it is a subcommand of.
+    pub(crate) fn last_name(&self) -> &'static str {
+        self.name
+            .split_once('|')
+            .map_or(self.name, |(_, name)| name)
+    }
+
     /// Whether it takes so many words.
     pub(crate) fn takes(&self, words: usize) -> bool {
         let least = usize::from(self.arity.unsigned_abs());
@@ -60,18 +140,19 @@ impl Command {
     }
 }
 
-const NONE: (i8, i8, i8) = (0, 0, 0);
+pub(super) const NONE: (i8, i8, i8) = (0, 0, 0);
 const ONE: (i8, i8, i8) = (1, 1, 1);
 const TWO: (i8, i8, i8) = (1, 2, 1);
 const ALL: (i8, i8, i8) = (1, -1, 1);
 const PAIRS: (i8, i8, i8) = (1, -1, 2);
 
-const fn command(
+pub(super) const fn command(
     name: &'static str,
     arity: i8,
     keys: (i8, i8, i8),
     kind: Kind,
     group: &'static str,
+    syntax: &'static str,
     summary: &'static str,
 ) -> Command {
     Command {
@@ -80,7 +161,12 @@ const fn command(
         keys,
         kind,
         group,
+        syntax,
         summary,
+        flags: "",
+        categories: None,
+        uses: &[],
+        tips: "",
     }
 }
 
@@ -103,70 +189,70 @@ use Kind::{Read, Session};
 /// All commands, by name.
 #[rustfmt::skip]
 pub(crate) static TABLE: &[Command] = &[
-    command("append", 3, ONE, write(strings::append), "string", "Append to a value"),
-    command("auth", -2, NONE, Session, "connection", "Give the password"),
-    command("bgrewriteaof", 1, NONE, Session, "server", "Take a snapshot, and shorten the log"),
-    command("bgsave", -1, NONE, Session, "server", "Take a snapshot"),
-    command("client", -2, NONE, Session, "connection", "Ask and tell about this connection and others"),
-    command("command", -1, NONE, Session, "server", "Ask about commands"),
-    command("config", -2, NONE, Session, "server", "Ask for settings, and change some"),
-    command("copy", -3, TWO, write(keys::copy), "generic", "Copy a value to another key"),
-    command("dbsize", 1, NONE, Read(keys::dbsize), "server", "Count the keys of the database"),
-    command("decr", 2, ONE, write(counters::decr), "string", "Subtract 1 from a number"),
-    command("decrby", 3, ONE, write(counters::decrby), "string", "Subtract from a number"),
-    command("del", -2, ALL, write(keys::del), "generic", "Remove keys"),
-    command("discard", 1, NONE, Session, "transactions", "Drop the commands since MULTI"),
-    command("echo", 2, NONE, Session, "connection", "Answer with the text"),
-    command("exec", 1, NONE, Session, "transactions", "Run the commands since MULTI as one"),
-    command("exists", -2, ALL, Read(keys::exists), "generic", "Count the keys that are there"),
-    command("expire", -3, ONE, write(expiry::expire), "generic", "Have a key expire after seconds"),
-    command("expireat", -3, ONE, write(expiry::expireat), "generic", "Have a key expire at a time in seconds"),
-    command("expiretime", 2, ONE, Read(expiry::expiretime), "generic", "Tell when a key expires, in seconds"),
-    command("flushall", -1, NONE, write(keys::flushall), "server", "Remove all keys of all databases"),
-    command("flushdb", -1, NONE, write(keys::flushdb), "server", "Remove all keys of the database"),
-    command("get", 2, ONE, Read(strings::get), "string", "Get a value"),
-    command("getdel", 2, ONE, swap(strings::getdel), "string", "Get a value, and remove its key"),
-    command("getex", -2, ONE, swap(strings::getex), "string", "Get a value, and set when its key expires"),
-    command("getrange", 4, ONE, Read(strings::getrange), "string", "Get a part of a value"),
-    command("getset", 3, ONE, swap(strings::getset), "string", "Set a value, and get the one before"),
-    command("hello", -1, NONE, Session, "connection", "Choose the version of the protocol"),
-    command("incr", 2, ONE, write(counters::incr), "string", "Add 1 to a number"),
-    command("incrby", 3, ONE, write(counters::incrby), "string", "Add to a number"),
-    command("incrbyfloat", 3, ONE, write(counters::incrbyfloat), "string", "Add to a number with a point"),
-    command("info", -1, NONE, Session, "server", "Tell about the server"),
-    command("keys", 2, NONE, Read(keys::keys), "generic", "List the keys that match a pattern"),
-    command("lastsave", 1, NONE, Session, "server", "Tell when the last snapshot was taken"),
-    command("mget", -2, ALL, Read(strings::mget), "string", "Get several values"),
-    command("mset", -3, PAIRS, write(strings::mset), "string", "Set several values"),
-    command("msetnx", -3, PAIRS, write(strings::msetnx), "string", "Set several values if none of the keys is there"),
-    command("multi", 1, NONE, Session, "transactions", "Collect commands until EXEC"),
-    command("persist", 2, ONE, write(expiry::persist), "generic", "Have a key expire no more"),
-    command("pexpire", -3, ONE, write(expiry::pexpire), "generic", "Have a key expire after milliseconds"),
-    command("pexpireat", -3, ONE, write(expiry::pexpireat), "generic", "Have a key expire at a time in milliseconds"),
-    command("pexpiretime", 2, ONE, Read(expiry::pexpiretime), "generic", "Tell when a key expires, in milliseconds"),
-    command("ping", -1, NONE, Session, "connection", "Answer"),
-    command("psetex", 4, ONE, write(strings::psetex), "string", "Set a value that expires after milliseconds"),
-    command("pttl", 2, ONE, Read(expiry::pttl), "generic", "Tell in how many milliseconds a key expires"),
-    command("quit", -1, NONE, Session, "connection", "End the connection"),
-    command("randomkey", 1, NONE, Read(keys::randomkey), "generic", "Get any key"),
-    command("rename", 3, TWO, write(keys::rename), "generic", "Rename a key"),
-    command("renamenx", 3, TWO, write(keys::renamenx), "generic", "Rename a key unless the new one is there"),
-    command("reset", 1, NONE, Session, "connection", "Make the connection as new"),
-    command("save", 1, NONE, Session, "server", "Take a snapshot, and wait for it"),
-    command("scan", -2, NONE, Read(keys::scan), "generic", "List keys piece by piece"),
-    command("select", 2, NONE, Session, "connection", "Choose one of 16 databases"),
-    command("set", -3, ONE, swap(strings::set), "string", "Set a value"),
-    command("setex", 4, ONE, write(strings::setex), "string", "Set a value that expires after seconds"),
-    command("setnx", 3, ONE, write(strings::setnx), "string", "Set a value if its key is not there"),
-    command("setrange", 4, ONE, write(strings::setrange), "string", "Overwrite a part of a value"),
-    command("strlen", 2, ONE, Read(strings::strlen), "string", "Tell how long a value is"),
-    command("substr", 4, ONE, Read(strings::getrange), "string", "Get a part of a value"),
-    command("touch", -2, ALL, Read(keys::exists), "generic", "Count the keys that are there"),
-    command("ttl", 2, ONE, Read(expiry::ttl), "generic", "Tell in how many seconds a key expires"),
-    command("type", 2, ONE, Read(keys::kind), "generic", "Tell the type of a value"),
-    command("unlink", -2, ALL, write(keys::del), "generic", "Remove keys"),
-    command("unwatch", 1, NONE, Session, "transactions", "Forget the watched keys"),
-    command("watch", -2, ALL, Session, "transactions", "Cancel the transaction if these keys change"),
+    command("append", 3, ONE, write(strings::append), "string", "key value", "Append to a value").is("denyoom fast").uses(&["RW insert"]),
+    command("auth", -2, NONE, Session, "connection", "[username] password", "Give the password").is("noscript loading stale fast no_auth allow_busy"),
+    command("bgrewriteaof", 1, NONE, Session, "server", "", "Take a snapshot, and shorten the log").is("admin noscript no_async_loading"),
+    command("bgsave", -1, NONE, Session, "server", "[SCHEDULE]", "Take a snapshot").is("admin noscript no_async_loading"),
+    command("client", -2, NONE, Session, "connection", "", "Ask and tell about this connection and others").among(""),
+    command("command", -1, NONE, Session, "server", "", "Ask about commands").is("loading stale").among("connection").hints("nondeterministic_output_order"),
+    command("config", -2, NONE, Session, "server", "", "Ask for settings, and change some"),
+    command("copy", -3, TWO, write(keys::copy), "generic", "source destination [DB destination-db] [REPLACE]", "Copy a value to another key").is("denyoom").uses(&["RO access", "OW update"]),
+    command("dbsize", 1, NONE, Read(keys::dbsize), "server", "", "Count the keys of the database").is("fast").among("keyspace").hints("request_policy:all_shards response_policy:agg_sum"),
+    command("decr", 2, ONE, write(counters::decr), "string", "key", "Subtract 1 from a number").is("denyoom fast").uses(&["RW access update"]),
+    command("decrby", 3, ONE, write(counters::decrby), "string", "key decrement", "Subtract from a number").is("denyoom fast").uses(&["RW access update"]),
+    command("del", -2, ALL, write(keys::del), "generic", "key [key ...]", "Remove keys").uses(&["RM delete"]).hints("request_policy:multi_shard response_policy:agg_sum"),
+    command("discard", 1, NONE, Session, "transactions", "", "Drop the commands since MULTI").is("noscript loading stale fast allow_busy"),
+    command("echo", 2, NONE, Session, "connection", "message", "Answer with the text").is("loading stale fast"),
+    command("exec", 1, NONE, Session, "transactions", "", "Run the commands since MULTI as one").is("noscript loading stale skip_slowlog"),
+    command("exists", -2, ALL, Read(keys::exists), "generic", "key [key ...]", "Count the keys that are there").is("fast").uses(&["RO"]).hints("request_policy:multi_shard response_policy:agg_sum"),
+    command("expire", -3, ONE, write(expiry::expire), "generic", "key seconds [NX | XX | GT | LT]", "Have a key expire after seconds").is("fast").uses(&["RW update"]),
+    command("expireat", -3, ONE, write(expiry::expireat), "generic", "key unix-time-seconds [NX | XX | GT | LT]", "Have a key expire at a time in seconds").is("fast").uses(&["RW update"]),
+    command("expiretime", 2, ONE, Read(expiry::expiretime), "generic", "key", "Tell when a key expires, in seconds").is("fast").uses(&["RO access"]),
+    command("flushall", -1, NONE, write(keys::flushall), "server", "[ASYNC | SYNC]", "Remove all keys of all databases").among("keyspace dangerous").hints("request_policy:all_shards response_policy:all_succeeded"),
+    command("flushdb", -1, NONE, write(keys::flushdb), "server", "[ASYNC | SYNC]", "Remove all keys of the database").among("keyspace dangerous").hints("request_policy:all_shards response_policy:all_succeeded"),
+    command("get", 2, ONE, Read(strings::get), "string", "key", "Get a value").is("fast").uses(&["RO access"]),
+    command("getdel", 2, ONE, swap(strings::getdel), "string", "key", "Get a value, and remove its key").is("fast").uses(&["RW access delete"]),
+    command("getex", -2, ONE, swap(strings::getex), "string", "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]", "Get a value, and set when its key expires").is("fast").uses(&["RW access update"]),
+    command("getrange", 4, ONE, Read(strings::getrange), "string", "key start end", "Get a part of a value").uses(&["RO access"]),
+    command("getset", 3, ONE, swap(strings::getset), "string", "key value", "Set a value, and get the one before").is("denyoom fast").uses(&["RW access update"]),
+    command("hello", -1, NONE, Session, "connection", "[protover [AUTH username password] [SETNAME clientname]]", "Choose the version of the protocol").is("noscript loading stale fast no_auth allow_busy"),
+    command("incr", 2, ONE, write(counters::incr), "string", "key", "Add 1 to a number").is("denyoom fast").uses(&["RW access update"]),
+    command("incrby", 3, ONE, write(counters::incrby), "string", "key increment", "Add to a number").is("denyoom fast").uses(&["RW access update"]),
+    command("incrbyfloat", 3, ONE, write(counters::incrbyfloat), "string", "key increment", "Add to a number with a point").is("denyoom fast").uses(&["RW access update"]),
+    command("info", -1, NONE, Session, "server", "[section [section ...]]", "Tell about the server").is("loading stale").among("dangerous").hints("nondeterministic_output request_policy:all_shards response_policy:special"),
+    command("keys", 2, NONE, Read(keys::keys), "generic", "pattern", "List the keys that match a pattern").among("keyspace dangerous").hints("request_policy:all_shards nondeterministic_output_order"),
+    command("lastsave", 1, NONE, Session, "server", "", "Tell when the last snapshot was taken").is("loading stale fast").among("admin dangerous").hints("nondeterministic_output"),
+    command("mget", -2, ALL, Read(strings::mget), "string", "key [key ...]", "Get several values").is("fast").uses(&["RO access"]).hints("request_policy:multi_shard"),
+    command("mset", -3, PAIRS, write(strings::mset), "string", "key value [key value ...]", "Set several values").is("denyoom").uses(&["OW update"]).hints("request_policy:multi_shard response_policy:all_succeeded"),
+    command("msetnx", -3, PAIRS, write(strings::msetnx), "string", "key value [key value ...]", "Set several values if none of the keys is there").is("denyoom").uses(&["OW insert"]).hints("request_policy:multi_shard response_policy:agg_min"),
+    command("multi", 1, NONE, Session, "transactions", "", "Collect commands until EXEC").is("noscript loading stale fast allow_busy"),
+    command("persist", 2, ONE, write(expiry::persist), "generic", "key", "Have a key expire no more").is("fast").uses(&["RW update"]),
+    command("pexpire", -3, ONE, write(expiry::pexpire), "generic", "key milliseconds [NX | XX | GT | LT]", "Have a key expire after milliseconds").is("fast").uses(&["RW update"]),
+    command("pexpireat", -3, ONE, write(expiry::pexpireat), "generic", "key unix-time-milliseconds [NX | XX | GT | LT]", "Have a key expire at a time in milliseconds").is("fast").uses(&["RW update"]),
+    command("pexpiretime", 2, ONE, Read(expiry::pexpiretime), "generic", "key", "Tell when a key expires, in milliseconds").is("fast").uses(&["RO access"]),
+    command("ping", -1, NONE, Session, "connection", "[message]", "Answer").is("fast").hints("request_policy:all_shards response_policy:all_succeeded"),
+    command("psetex", 4, ONE, write(strings::psetex), "string", "key milliseconds value", "Set a value that expires after milliseconds").is("denyoom").uses(&["OW update"]),
+    command("pttl", 2, ONE, Read(expiry::pttl), "generic", "key", "Tell in how many milliseconds a key expires").is("fast").uses(&["RO access"]).hints("nondeterministic_output"),
+    command("quit", -1, NONE, Session, "connection", "", "End the connection").is("noscript loading stale fast no_auth allow_busy"),
+    command("randomkey", 1, NONE, Read(keys::randomkey), "generic", "", "Get any key").hints("request_policy:all_shards nondeterministic_output"),
+    command("rename", 3, TWO, write(keys::rename), "generic", "key newkey", "Rename a key").uses(&["RW access delete", "OW update"]),
+    command("renamenx", 3, TWO, write(keys::renamenx), "generic", "key newkey", "Rename a key unless the new one is there").is("fast").uses(&["RW access delete", "OW insert"]),
+    command("reset", 1, NONE, Session, "connection", "", "Make the connection as new").is("noscript loading stale fast no_auth allow_busy"),
+    command("save", 1, NONE, Session, "server", "", "Take a snapshot, and wait for it").is("admin noscript no_async_loading no_multi"),
+    command("scan", -2, NONE, Read(keys::scan), "generic", "cursor [MATCH pattern] [COUNT count] [TYPE type]", "List keys piece by piece").hints("nondeterministic_output request_policy:special"),
+    command("select", 2, NONE, Session, "connection", "index", "Choose one of 16 databases").is("loading stale fast"),
+    command("set", -3, ONE, swap(strings::set), "string", "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]", "Set a value").is("denyoom").uses(&["RW access update variable_flags"]),
+    command("setex", 4, ONE, write(strings::setex), "string", "key seconds value", "Set a value that expires after seconds").is("denyoom").uses(&["OW update"]),
+    command("setnx", 3, ONE, write(strings::setnx), "string", "key value", "Set a value if its key is not there").is("denyoom fast").uses(&["OW insert"]),
+    command("setrange", 4, ONE, write(strings::setrange), "string", "key offset value", "Overwrite a part of a value").is("denyoom").uses(&["RW update"]),
+    command("strlen", 2, ONE, Read(strings::strlen), "string", "key", "Tell how long a value is").is("fast").uses(&["RO"]),
+    command("substr", 4, ONE, Read(strings::getrange), "string", "key start end", "Get a part of a value").uses(&["RO access"]),
+    command("touch", -2, ALL, Read(keys::exists), "generic", "key [key ...]", "Count the keys that are there").is("fast").uses(&["RO"]).hints("request_policy:multi_shard response_policy:agg_sum"),
+    command("ttl", 2, ONE, Read(expiry::ttl), "generic", "key", "Tell in how many seconds a key expires").is("fast").uses(&["RO access"]).hints("nondeterministic_output"),
+    command("type", 2, ONE, Read(keys::kind), "generic", "key", "Tell the type of a value").is("fast").uses(&["RO"]),
+    command("unlink", -2, ALL, write(keys::del), "generic", "key [key ...]", "Remove keys").is("fast").uses(&["RM delete"]).hints("request_policy:multi_shard response_policy:agg_sum"),
+    command("unwatch", 1, NONE, Session, "transactions", "", "Forget the watched keys").is("noscript loading stale fast allow_busy"),
+    command("watch", -2, ALL, Session, "transactions", "key [key ...]", "Cancel the transaction if these keys change").is("noscript loading stale fast allow_busy").uses(&["RO"]),
 ];
 
 /// The command of this name, whatever its case.

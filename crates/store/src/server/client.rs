@@ -87,8 +87,8 @@ pub(super) fn help(command: &str, reply: &mut Reply<'_>) {
         "{} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
         command.to_uppercase()
     ));
-    for (name, _) in all {
-        reply.simple(&name.to_uppercase());
+    for subcommand in all {
+        reply.simple(&subcommand.last_name().to_uppercase());
     }
 }
 

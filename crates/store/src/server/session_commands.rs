@@ -76,7 +76,10 @@ pub(super) fn run(
         "hello" => hello::hello(session, args, around, out),
         "client" => client::run(session, args, around, &mut reply),
         "config" => config::run(args, around, &mut reply),
-        "command" => documents::run(args, &mut reply),
+        "command" => {
+            documents::run(args, &mut reply);
+            session.ends |= reply.overflowed();
+        }
         "info" => info::run(args, around, &mut reply),
         "bgrewriteaof" | "bgsave" | "lastsave" | "save" => {
             saving::run(command, args, around, &mut reply);

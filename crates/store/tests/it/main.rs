@@ -4,6 +4,7 @@ mod abuse;
 mod client;
 mod commands;
 mod differential;
+mod documents;
 mod durable;
 mod frames;
 mod limits;
