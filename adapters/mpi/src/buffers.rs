@@ -73,11 +73,15 @@ impl Block {
     /// # Safety
     ///
     /// As [`room`](Self::room), which has made `bytes`.
-    pub(crate) unsafe fn write(&self, bytes: &Bytes<'_>) {
+    pub(crate) unsafe fn write(&self, bytes: &Bytes<'_>) -> Result<(), Refused> {
         // SAFETY: the caller's promise.
         unsafe { self.elements.write(self.start, self.count, bytes) }
     }
 }
+
+/// The code with which the library has refused to pack or unpack. It has called the error handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused(pub(crate) c_int);
 
 /// Bytes that were read or are to be written.
 pub(crate) enum Bytes<'a> {
@@ -176,10 +180,16 @@ impl<'a> Elements<'a> {
     ///
     /// As [`room`](Self::room), which has made `bytes` of the same place.
     #[inline]
-    pub(crate) unsafe fn write(&self, start: *mut c_void, count: usize, bytes: &Bytes<'_>) {
-        if let Bytes::Packed(bytes) = bytes {
+    pub(crate) unsafe fn write(
+        &self,
+        start: *mut c_void,
+        count: usize,
+        bytes: &Bytes<'_>,
+    ) -> Result<(), Refused> {
+        match bytes {
+            Bytes::InPlace(_) => Ok(()),
             // SAFETY: the caller's promise.
-            unsafe { self.unpack(bytes, start, count) };
+            Bytes::Packed(bytes) => unsafe { self.unpack(bytes, start, count) },
         }
     }
 
@@ -198,28 +208,32 @@ impl<'a> Elements<'a> {
     pub(crate) unsafe fn pack(&self, start: *const c_void, count: usize) -> Vec<u8> {
         let (mut all, functions) = (vec![0; self.bytes(count)], self.library.functions());
         for (at, many) in self.pieces(count) {
-            let from = self.place(start.cast_mut(), at as isize);
             let bytes = self.bytes(many);
+            let from = self.placed(start.cast_mut(), at);
+            let from = from.unwrap_or_else(|Refused(code)| {
+                panic!("the library makes no type of the program's: it says {code}")
+            });
             let (mut most, mut position): (c_int, c_int) = (0, 0);
             // SAFETY: a place for a number.
-            unsafe { (functions.pack_size)(many as c_int, self.datatype, self.comm, &mut most) };
+            unsafe { (functions.pack_size)(many as c_int, from.datatype, self.comm, &mut most) };
             // The library may ask for more room than the data have.
             let mut packed = vec![0_u8; bytes.max(most as usize)];
             // SAFETY: the caller's promise, and room for what the library has asked for.
-            unsafe {
+            let code = unsafe {
                 (functions.pack)(
-                    from,
+                    from.start,
                     many as c_int,
-                    self.datatype,
+                    from.datatype,
                     packed.as_mut_ptr().cast(),
                     packed.len() as c_int,
                     &mut position,
                     self.comm,
-                );
-            }
+                )
+            };
             assert_eq!(
-                position as usize, bytes,
-                "the library packs no more than the data"
+                (code, position as usize),
+                (0, bytes),
+                "the library packs the data and no more"
             );
             let begin = self.bytes(at);
             all[begin..begin + bytes].copy_from_slice(&packed[..bytes]);
@@ -231,22 +245,109 @@ impl<'a> Elements<'a> {
     ///
     /// As [`room`](Self::room).
     #[cold]
-    pub(crate) unsafe fn unpack(&self, bytes: &[u8], start: *mut c_void, count: usize) {
+    pub(crate) unsafe fn unpack(
+        &self,
+        bytes: &[u8],
+        start: *mut c_void,
+        count: usize,
+    ) -> Result<(), Refused> {
         for (at, many) in self.pieces(count) {
+            let into = self.placed(start, at)?;
             let from = &bytes[self.bytes(at)..][..self.bytes(many)];
             let mut position: c_int = 0;
             // SAFETY: the caller's promise, and as many bytes as the elements have.
-            unsafe {
+            let code = unsafe {
                 (self.library.functions().unpack)(
                     from.as_ptr().cast(),
                     from.len() as c_int,
                     &mut position,
-                    self.place(start, at as isize),
+                    into.start,
                     many as c_int,
-                    self.datatype,
+                    into.datatype,
                     self.comm,
-                );
+                )
+            };
+            if code != 0 {
+                return Err(Refused(code));
             }
         }
+        Ok(())
+    }
+
+    /// The elements from number `at` on, for functions that pack.
+    fn placed(&self, start: *mut c_void, at: usize) -> Result<Placed<'a>, Refused> {
+        let (library, start) = (self.library, self.place(start, at as isize));
+        if !start.is_null() {
+            return Ok(Placed {
+                start,
+                datatype: self.datatype,
+                moved: None,
+            });
+        }
+        let moved = Moved::new(library, self.datatype)?;
+        Ok(Placed {
+            start: std::ptr::without_provenance_mut(MOVED_BY as usize),
+            datatype: moved.datatype,
+            moved: Some(moved),
+        })
+    }
+}
+
+/// Elements from `start` on, as functions that pack take them.
+struct Placed<'a> {
+    start: *mut c_void,
+    datatype: Handle,
+    #[expect(dead_code, reason = "kept until the call has ended")]
+    moved: Option<Moved<'a>>,
+}
+
+/// How far types of absolute addresses are moved, so that they count from there instead of from null.
+const MOVED_BY: isize = 4096;
+
+/// A type of absolute addresses, as they lie from [`MOVED_BY`] on. Such types have `MPI_BOTTOM` for a buffer, which is null, and MPICH
+/// packs nothing from there.
+struct Moved<'a> {
+    library: &'a Library,
+    datatype: Handle,
+}
+
+impl<'a> Moved<'a> {
+    fn new(library: &'a Library, datatype: Handle) -> Result<Self, Refused> {
+        type Create =
+            unsafe extern "C" fn(c_int, *const c_int, *const isize, Handle, *mut Handle) -> c_int;
+        type Commit = unsafe extern "C" fn(*mut Handle) -> c_int;
+        let symbol = |name| library.loaded().symbol(name);
+        let missing = Refused(library.dialect().other_error());
+        let create = symbol(c"PMPI_Type_create_hindexed").ok_or(missing)?;
+        let commit = symbol(c"PMPI_Type_commit").ok_or(missing)?;
+        // SAFETY: the standard says which arguments functions of these names have.
+        let (create, commit) = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, Create>(create.as_ptr()),
+                std::mem::transmute::<*mut c_void, Commit>(commit.as_ptr()),
+            )
+        };
+        let mut made: Handle = 0;
+        // SAFETY: a type, one number and one address of it, and a place for a handle.
+        match unsafe { create(1, &1, &-MOVED_BY, datatype, &mut made) } {
+            0 => {}
+            code => return Err(Refused(code)),
+        }
+        let mut moved = Self {
+            library,
+            datatype: made,
+        };
+        // SAFETY: the type that was just made.
+        match unsafe { commit(&mut moved.datatype) } {
+            0 => Ok(moved),
+            code => Err(Refused(code)),
+        }
+    }
+}
+
+impl Drop for Moved<'_> {
+    fn drop(&mut self) {
+        // SAFETY: a type that `new` has made, which nobody uses any more.
+        unsafe { (self.library.functions().type_free)(&mut self.datatype) };
     }
 }

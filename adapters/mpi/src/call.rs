@@ -1,6 +1,6 @@
 //! Layer 6: one call of a collective that is taken over.
 
-use crate::buffers::Elements;
+use crate::buffers::{Elements, Refused};
 use crate::communicators::{self, Communicator, FOR_GOOD, Left};
 use crate::operators::{self, Operator};
 use crate::process;
@@ -34,6 +34,8 @@ pub(crate) struct Call<'a> {
     left: u32,
     /// Whether this rank gives itself more than it takes.
     is_cut: bool,
+    /// Why this rank has not all of what it takes.
+    refused: Option<Refused>,
 }
 
 /// What is left of a call: that it ran, or how it ended.
@@ -93,19 +95,21 @@ fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option
             leaves: false,
             left: 0,
             is_cut: false,
+            refused: None,
         };
         // A panic ends the process, as it cannot leave a function of C.
         let ran = body(&mut call);
-        let (timed, is_cut) = (call.timed, call.is_cut);
+        let (timed, is_cut, refused) = (call.timed, call.is_cut, call.refused);
         match ran {
             Some(ran) => {
                 if let Some((entry, began)) = timed {
                     membership.races.note(entry, began);
                 }
-                let code = match ran {
-                    Ok(()) if is_cut => raise(library, comm, library.dialect().truncated()),
-                    Ok(()) => 0,
-                    Err(fault) => {
+                let code = match (ran, refused) {
+                    (Ok(()), Some(Refused(code))) => code,
+                    (Ok(()), None) if is_cut => raise(library, comm, library.dialect().truncated()),
+                    (Ok(()), None) => 0,
+                    (Err(fault), _) => {
                         teams::forget(shared);
                         failed(library, comm, &fault)
                     }
@@ -308,6 +312,13 @@ impl Call<'_> {
         say(Level::Warn, || {
             format!("MPI: a rank gives itself {given} bytes where it expects {taken}")
         });
+    }
+
+    /// Notes how the library has written what this rank takes. If it has refused to, the program hears of it when the operation
+    /// has ended.
+    #[inline]
+    pub(crate) fn wrote(&mut self, written: Result<(), Refused>) {
+        self.refused = self.refused.or(written.err());
     }
 
     /// A root, if it is one.

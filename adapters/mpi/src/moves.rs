@@ -196,7 +196,7 @@ pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Tak
             };
             let ran = call.ranks.broadcast(root, bytes.as_mut());
             if call.rank != root {
-                block.write(&bytes);
+                call.wrote(block.write(&bytes));
             }
             Some(ran)
         }
@@ -231,7 +231,7 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
             let own = call.fit(own.read(), 1, into.bytes());
             let mut bytes = all.room();
             let ran = call.ranks.gather(root, &own, Some(bytes.as_mut()));
-            all.write(&bytes);
+            call.wrote(all.write(&bytes));
             Some(ran)
         }
     })
@@ -277,7 +277,7 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
             };
             let ran = call.ranks.scatter(root, all.as_deref(), room.as_mut());
             if let Some(into) = into {
-                into.within(bytes).write(&room);
+                call.wrote(into.within(bytes).write(&room));
             }
             Some(ran)
         }
@@ -302,7 +302,7 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
             let all = into.times(call.size);
             let mut bytes = all.room();
             let ran = call.ranks.allgather(&own, bytes.as_mut());
-            all.write(&bytes);
+            call.wrote(all.write(&bytes));
             Some(ran)
         }
     })
@@ -325,7 +325,7 @@ pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> T
             let from = call.fit(from.read(), call.size, into.bytes() / call.size);
             let mut bytes = into.room();
             let ran = call.ranks.alltoall(&from, bytes.as_mut());
-            into.write(&bytes);
+            call.wrote(into.write(&bytes));
             Some(ran)
         }
     })
@@ -362,7 +362,7 @@ pub(crate) unsafe fn gatherv<C: Counts>(
             let own = call.fit(own.read(), 1, place.bytes());
             let mut room = layout.room();
             let ran = call.ranks.gatherv(root, &own, Some(room.parts()));
-            layout.write(&room);
+            call.wrote(layout.write(&room));
             Some(ran)
         }
     })
@@ -388,7 +388,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             unsafe {
                 let mut bytes = into.room();
                 let ran = call.ranks.scatterv(root, None, bytes.as_mut());
-                into.write(&bytes);
+                call.wrote(into.write(&bytes));
                 return Some(ran);
             }
         }
@@ -415,7 +415,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             let all = layout.read();
             let ran = call.ranks.scatterv(root, Some(all.parts()), room.as_mut());
             if let Some(into) = into {
-                into.within(bytes).write(&room);
+                call.wrote(into.within(bytes).write(&room));
             }
             Some(ran)
         }
@@ -448,7 +448,7 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
             let mut room = layout.room();
             let (recv, parts) = room.parts();
             let ran = call.ranks.allgatherv(&own, recv, parts);
-            layout.write(&room);
+            call.wrote(layout.write(&room));
             Some(ran)
         }
     })
@@ -493,7 +493,7 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
                 call.differs(sent, expected);
             }
             let ran = call.ranks.alltoallv(give.parts(), room.parts());
-            into.write(&room);
+            call.wrote(into.write(&room));
             Some(ran)
         }
     })

@@ -1,6 +1,6 @@
 //! Layer 6: buffers with a part for each rank.
 
-use crate::buffers::{Block, Bytes, Elements, slice, slice_mut};
+use crate::buffers::{Block, Bytes, Elements, Refused, slice, slice_mut};
 use corecast::Parts;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -297,15 +297,16 @@ impl<C: Counts> Layout<C> {
     /// # Safety
     ///
     /// As [`room`](Self::room), which has made `room`.
-    pub(crate) unsafe fn write(&self, room: &Room) {
+    pub(crate) unsafe fn write(&self, room: &Room) -> Result<(), Refused> {
         let Bytes::Packed(bytes) = &room.data else {
-            return;
+            return Ok(());
         };
         for (rank, &begin) in room.displacements.iter().enumerate() {
             let part = &bytes[begin..begin + room.counts[rank]];
             let Block { start, count, .. } = self.part(rank).within(part.len());
             // SAFETY: the caller's promise.
-            unsafe { self.elements.unpack(part, start, count) };
+            unsafe { self.elements.unpack(part, start, count) }?;
         }
+        Ok(())
     }
 }

@@ -374,6 +374,17 @@ fn elements_may_lie_backwards_in_memory() {
     all_right("extents.c", &[on_teams], &[(2, &[]), (3, &[])]);
 }
 
+/// In the library's place, and with races, in which some calls go to it.
+#[test]
+fn types_may_have_addresses_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let arguments = [file.to_str().unwrap(), "on teams"];
+    let on_teams = ("CORECAST_MPI_RACE", "0");
+    all_right("bottom.c", &[on_teams], &[(2, &arguments), (3, &arguments)]);
+    all_right("bottom.c", &[], &[(2, &arguments[..1])]);
+}
+
 #[test]
 fn types_that_a_rank_renames_are_what_they_were() {
     let on_teams = ("CORECAST_MPI_RACE", "0");
