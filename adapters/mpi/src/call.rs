@@ -49,6 +49,8 @@ pub(crate) enum Taken {
     DoneBetween(c_int),
     /// It is the library's.
     Library,
+    /// It is the library's, which calls functions of the program's that may call collectives.
+    LibraryCallsBack,
     /// It is the library's, and this comes after it.
     LibraryAnd(After),
     /// It is the library's, on a communicator whose calls are [counted](Communicator::counted).

@@ -152,7 +152,7 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
     Some(entry)
 }
 
-/// Makes the key of the attribute, hears of the end of MPI, and prepares what waits call.
+/// Makes the key of the attribute, hears of the end of MPI if [`end`] does not, and prepares what waits call.
 fn begin(library: &Library) -> Option<c_int> {
     let functions = library.functions();
     let (mut key, mut last): (c_int, c_int) = (0, 0);
@@ -210,12 +210,26 @@ unsafe extern "C" fn freed(_: Handle, _: c_int, attribute: *mut c_void, _: *mut 
     0
 }
 
-/// Is told that MPI ends.
+/// Is told that MPI ends, also if the program has found the library's `MPI_Finalize` past this one.
 ///
 /// # Safety
 ///
 /// None is asked for.
 unsafe extern "C" fn finalizing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    leave();
+    0
+}
+
+/// Before `MPI_Finalize`. There the library calls what the program has attached to `MPI_COMM_SELF`, which may call collectives, from
+/// the last one to the first one: so the attribute of this file would be deleted before them on one rank and after them on another.
+pub(crate) fn end() {
+    if process::is_on() && process::library().is_some_and(Library::is_running) {
+        leave();
+    }
+}
+
+/// Leaves all collectives to the library from now on.
+fn leave() {
     process::end();
     let entries: Vec<_> = known().by_handle.values().copied().collect();
     for entry in entries {
@@ -231,7 +245,6 @@ unsafe extern "C" fn finalizing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_v
         };
     }
     teams::leave_all();
-    0
 }
 
 impl Communicator {

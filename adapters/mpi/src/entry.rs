@@ -5,6 +5,7 @@
 //! call of `PMPI_X` comes back here.
 
 use crate::call::{Taken, note};
+use crate::communicators;
 use crate::heap;
 use crate::moves::{self, PartsOf, Received, Sent};
 use crate::parts::{Long, Short};
@@ -138,7 +139,7 @@ macro_rules! taken_over {
 fn ended(
     taken: Taken,
     native: Option<impl FnOnce() -> c_int>,
-    visit: Option<Visit>,
+    mut visit: Option<Visit>,
     name: &'static str,
 ) -> c_int {
     let is_own = matches!(taken, Taken::DoneBetween(_));
@@ -146,6 +147,10 @@ fn ended(
         (Taken::Done(code) | Taken::DoneBetween(code), _) => code,
         (_, None) => return missing(),
         (Taken::Library, Some(native)) => native(),
+        (Taken::LibraryCallsBack, Some(native)) => {
+            visit = None;
+            native()
+        }
         (Taken::LibraryAnd(after), Some(native)) => {
             let code = native();
             // SAFETY: it is the call that the library has just ended.
@@ -182,6 +187,10 @@ fn missing() -> c_int {
 }
 
 taken_over! {
+    MPI_Finalize PMPI_Finalize () => {
+        communicators::end();
+        Taken::LibraryCallsBack
+    };
     MPI_Alloc_mem PMPI_Alloc_mem (bytes: isize, info: Handle, base: Buffer)
         => Taken::of(heap::alloc(bytes, info, base));
     MPI_Free_mem PMPI_Free_mem (base: Buffer) => Taken::of(heap::free(base));

@@ -391,6 +391,14 @@ fn types_that_a_rank_renames_are_what_they_were() {
     all_right("names.c", &[on_teams], &[(2, &[]), (3, &[])]);
 }
 
+/// By both names of `MPI_Finalize`.
+#[test]
+fn functions_that_mpi_calls_at_its_end_may_call_collectives() {
+    let on_teams = ("CORECAST_MPI_RACE", "0");
+    let runs: [(usize, &[&str]); 3] = [(2, &["MPI"]), (3, &["MPI"]), (2, &["PMPI"])];
+    all_right("ends.c", &[on_teams], &runs);
+}
+
 #[test]
 fn errors_are_the_librarys() {
     all_right("errors.c", &[], &[(2, &[]), (3, &[])]);
