@@ -1,10 +1,12 @@
 //! Layer 4: operators of reductions, as Corecast's collectives take them.
 
+use crate::slots::{SLOTS, slot};
 use crate::types::{Class, Type};
 use corecast::Combine;
 use corecast::operator::{Named, erased};
 use corecast_network::{Handle, Library, Operation};
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An operator on elements of one type.
 pub(crate) enum Operator<'a> {
@@ -77,10 +79,13 @@ pub(crate) fn of(
     match library.operation(op) {
         Some(operation) => {
             let class = found.class?;
-            if let Some(known) = known(operation, class) {
+            let known = known(operation, class);
+            if let Some(known) = known
+                && compares_alike(library, known, (datatype, class), (op, operation))
+            {
                 return Some(Operator::Known(known, exactness(operation, class)));
             }
-            is_local(operation, class).then_some(Operator::Local(Local {
+            (known.is_some() || is_local(operation, class)).then_some(Operator::Local(Local {
                 library,
                 op,
                 datatype,
@@ -133,6 +138,71 @@ fn known(operation: Operation, class: Class) -> Option<&'static (dyn Combine + S
         _ => return None,
     };
     erased(named, element).ok()
+}
+
+/// Predefined types of integers that were compared before, for `MPI_MIN` and `MPI_MAX`: handles, and whether the library compares as
+/// Corecast does in the lowest bit.
+static COMPARED: [[AtomicU64; SLOTS]; 2] = [const { [const { AtomicU64::new(0) }; SLOTS] }; 2];
+
+/// Whether the library finds the same result as Corecast's operator. MPICH of Debian 12 compares `MPI_UNSIGNED_CHAR` as signed. What
+/// a program computes must not depend on which of its calls are the library's, so the library's operator is right.
+#[inline]
+fn compares_alike(
+    library: &Library,
+    known: &'static (dyn Combine + Sync),
+    (datatype, class): (Handle, Class),
+    (op, operation): (Handle, Operation),
+) -> bool {
+    let compared = match (operation, class) {
+        (Operation::Min, Class::Integer(_)) => &COMPARED[0],
+        (Operation::Max, Class::Integer(_)) => &COMPARED[1],
+        _ => return true,
+    };
+    let mut at = slot(datatype);
+    for _ in 0..SLOTS {
+        // Relaxed: a word says all.
+        match compared[at].load(Ordering::Relaxed) {
+            0 => break,
+            word if word >> 1 == datatype as u64 => return word & 1 != 0,
+            _ => at = (at + 1) % SLOTS,
+        }
+    }
+    compare(library, known, (datatype, op), &compared[at])
+}
+
+/// Has both compare an element with the highest bit to one without. The word is where the answer may be kept.
+#[cold]
+fn compare(
+    library: &Library,
+    known: &'static (dyn Combine + Sync),
+    (datatype, op): (Handle, Handle),
+    word: &AtomicU64,
+) -> bool {
+    let len = known.element_size();
+    let (mut low, mut high) = ([0_u128], [0_u128]);
+    bytemuck::bytes_of_mut(&mut low)[0] = 5;
+    bytemuck::bytes_of_mut(&mut high)[len - 1] = 200;
+    let (low, mut ours) = (&bytemuck::bytes_of(&low)[..len], high);
+    let (ours, theirs) = (
+        &mut bytemuck::bytes_of_mut(&mut ours)[..len],
+        &mut bytemuck::bytes_of_mut(&mut high)[..len],
+    );
+    known.combine(ours, low);
+    // SAFETY: both are one element of the type, with the widest alignment.
+    let code = unsafe {
+        (library.functions().reduce_local)(
+            low.as_ptr().cast(),
+            theirs.as_mut_ptr().cast(),
+            1,
+            datatype,
+            op,
+        )
+    };
+    let alike = code != 0 || ours == theirs;
+    let answer = (datatype as u64) << 1 | u64::from(alike);
+    // Where another thread was here before, it is asked again next time. Relaxed: as above.
+    let _ = word.compare_exchange(0, answer, Ordering::Relaxed, Ordering::Relaxed);
+    alike
 }
 
 fn exactness(operation: Operation, class: Class) -> Exactness {

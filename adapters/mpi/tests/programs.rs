@@ -385,6 +385,14 @@ fn types_may_have_addresses_of_their_own() {
     all_right("bottom.c", &[], &[(2, &arguments[..1])]);
 }
 
+/// On teams, and with races.
+#[test]
+fn integers_are_compared_as_the_library_does() {
+    let on_teams = ("CORECAST_MPI_RACE", "0");
+    all_right("compare.c", &[on_teams], &[(2, &[]), (3, &[])]);
+    all_right("compare.c", &[], &[(2, &[])]);
+}
+
 #[test]
 fn types_that_a_rank_renames_are_what_they_were() {
     let on_teams = ("CORECAST_MPI_RACE", "0");
