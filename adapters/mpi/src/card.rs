@@ -40,7 +40,7 @@ pub(crate) struct Card {
 /// See [`Card::process`].
 pub(crate) type Process = [u64; 5];
 
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// The variable by which processes of one host play several ones: where its numbers differ, no memory is shared.
 const HOST: &str = "CORECAST_MPI_HOST";

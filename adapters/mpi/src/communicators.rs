@@ -7,7 +7,7 @@
 use crate::process;
 use crate::race::{KINDS, Kind};
 use crate::slots::{SLOTS, slot};
-use crate::teams::{self, Shared};
+use crate::teams::{self, Refusal, Shared};
 use corecast::debug::{Level, say};
 use corecast_network::{Handle, Library};
 use corecast_wire::exclusive::Exclusive;
@@ -361,9 +361,12 @@ impl Communicator {
                 true
             }
             Err(why) => {
-                if rank == 0 {
+                // The others do not know why this one has failed.
+                if rank == 0 || matches!(why, Refusal::Failed(_)) {
                     say(Level::Info, || {
-                        format!("MPI: collectives of {size} ranks stay with the library: {why}")
+                        format!(
+                            "MPI: collectives of {size} ranks stay with the library, says rank {rank}: {why}"
+                        )
                     });
                 }
                 self.is_served.store(false, Ordering::Relaxed);

@@ -18,11 +18,12 @@ use crate::race::Races;
 use crate::ranks::Ranks;
 use crate::regions;
 use bytemuck::{Pod, Zeroable};
-use corecast::process::Address;
-use corecast::{Builder, Member, Team};
+use corecast::process::{Address, EnterError, RendezvousError};
+use corecast::{Builder, Error, Member, Team};
 use corecast_cluster::{ClusterMember, ClusterOptions, Hosts, PipelineSegments};
 use corecast_network::{Handle, Library, MpiFabric};
 use corecast_wire::exclusive::Exclusive;
+use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -30,12 +31,22 @@ use std::time::Duration;
 /// Teams that a process keeps. Each takes some hundred kilobytes a rank.
 const TEAMS_MAX: usize = 64;
 
-/// How long members that have agreed wait for each other. They come within milliseconds, unless one is stopped.
-const JOIN_LIMIT: Duration = Duration::from_secs(60);
+/// How long members that have agreed wait for each other. They come within milliseconds, unless one cannot, or is stopped. So the
+/// first time is short: afterwards all hear whether one has failed, or they try again.
+const JOIN_LIMITS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
 
-/// What a rank proposes: no team of those that it keeps, or none at all.
+/// Descriptors that a process needs to make a team, beside one for each rank.
+const DESCRIPTORS: usize = 16;
+
+/// What a rank proposes: no team of those that it keeps, or none at all, since there are too many or it has too few descriptors.
 const NEW: u64 = 0;
 const REFUSED: u64 = u64::MAX;
+const UNABLE: u64 = u64::MAX - 1;
+
+/// What has become of a rank that was to join a team. The greatest of all ranks' counts.
+const JOINED: u8 = 0;
+const WAITED: u8 = 1;
+const FAILED: u8 = 2;
 
 /// What a rank proposes: a team, and what messages between hosts cost.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -127,8 +138,12 @@ pub(crate) enum Refusal {
     Apart,
     /// There are too many teams.
     Full,
-    /// Some of them could not map the memory; this process says why, if it was among them.
+    /// This process could not map the memory.
     Failed(String),
+    /// Another one could not, and says why.
+    OtherFailed,
+    /// They have waited for each other in vain.
+    Waited(String),
 }
 
 impl std::fmt::Display for Refusal {
@@ -140,6 +155,10 @@ impl std::fmt::Display for Refusal {
                 "there are {TEAMS_MAX} teams already: free communicators that are used no more"
             ),
             Self::Failed(why) => write!(f, "its processes could not map one memory: {why}"),
+            Self::OtherFailed => f.write_str(
+                "its processes could not map one memory: another one has failed, and says why",
+            ),
+            Self::Waited(why) => write!(f, "its processes have not met: {why}"),
         }
     }
 }
@@ -182,9 +201,16 @@ pub(crate) fn agree(
     let members: Vec<Process> = cards.iter().map(Card::process).collect();
     let multithreaded = cards.iter().any(Card::is_multithreaded);
     // The proposal is kept alive from now on, so nobody else takes it.
-    let (proposal, found) = propose(&members, multithreaded);
+    let (mut proposal, found) = propose(&members, multithreaded);
     let (hosts, between) = (hosts(&cards), cards[0].between());
     let count = hosts.len();
+    let can_open = match (proposal, hosts.ranks(hosts.host_of(rank)).len()) {
+        (NEW, here @ 2..) => can_open(here + DESCRIPTORS),
+        _ => Ok(()),
+    };
+    if can_open.is_err() {
+        proposal = UNABLE;
+    }
     // The first one says it for all, and no other one reads files.
     let costs = match rank == 0 && count > 1 {
         true => Costs::here(),
@@ -201,10 +227,13 @@ pub(crate) fn agree(
     if teams.clone().any(|team| team == REFUSED) {
         return Err(Refusal::Full);
     }
+    can_open.map_err(|error| Refusal::Failed(error.to_string()))?;
+    if teams.clone().any(|team| team == UNABLE) {
+        return Err(Refusal::OtherFailed);
+    }
     if let (Some(found), true) = (found, teams.all(|team| team == proposal)) {
         return Ok(found);
     }
-    let team = make(&cards, &hosts, rank);
     let network = match count {
         1 => Ok(None),
         _ => private(library, comm, rank).map(|comm| {
@@ -218,17 +247,11 @@ pub(crate) fn agree(
             })
         }),
     };
-    let mut reached = vec![0_u8; size];
-    gather(
-        library,
-        comm,
-        &u8::from(team.is_ok() && network.is_ok()),
-        &mut reached,
-    )?;
-    let (team, network) = (team.map_err(Refusal::Failed)?, network?);
-    if reached.contains(&0) {
-        return Err(Refusal::Failed("another one has failed".to_owned()));
-    }
+    let team = make_together((library, comm, size), |attempt| match &network {
+        Ok(_) => make(&cards, &hosts, rank, attempt),
+        Err(refusal) => Err(refusal.clone()),
+    })?;
+    let network = network?;
     let (team, member) = team.unzip();
     let ranks = match (&network, member) {
         (None, member) => Ranks::Host(member.expect("a host of several ranks has a team")),
@@ -345,20 +368,71 @@ fn number(first: &Card) -> u64 {
     (process << 40) | (next & ((1 << 40) - 1))
 }
 
+/// Whether this process may open so many descriptors. If it fails amid a team that is made, the others wait for it.
+fn can_open(descriptors: usize) -> std::io::Result<()> {
+    let first = File::open("/")?;
+    let others: Result<Vec<File>, _> = (1..descriptors).map(|_| first.try_clone()).collect();
+    others.map(drop)
+}
+
+/// Has all members call `make`, which is told the number of the attempt, until it succeeds for all of them or fails for one.
+fn make_together<T>(
+    (library, comm, size): (&Library, Handle, usize),
+    make: impl Fn(usize) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    for attempt in 0..JOIN_LIMITS.len() {
+        let made = make(attempt);
+        let own = match &made {
+            Ok(_) => JOINED,
+            Err(Refusal::Waited(_)) => WAITED,
+            Err(_) => FAILED,
+        };
+        let mut all = vec![own; size];
+        gather(library, comm, &own, &mut all)?;
+        if let Some(ended) = after_attempt(made, &all, attempt + 1 == JOIN_LIMITS.len()) {
+            return ended;
+        }
+    }
+    Err(Refusal::OtherFailed)
+}
+
+/// What an attempt has come to, by what has become of all ranks; `None` if they try again.
+fn after_attempt<T>(
+    made: Result<T, Refusal>,
+    all: &[u8],
+    is_last: bool,
+) -> Option<Result<T, Refusal>> {
+    let worst = all.iter().copied().max().unwrap_or(JOINED);
+    match (made, worst) {
+        (made, JOINED) => Some(made),
+        (Err(Refusal::Waited(_)) | Ok(_), FAILED) => Some(Err(Refusal::OtherFailed)),
+        (failed, FAILED) => Some(failed),
+        (_, _) if !is_last => None,
+        (Ok(_), _) => Some(Err(Refusal::Waited("others have waited".to_owned()))),
+        (waited, _) => Some(waited),
+    }
+}
+
 /// Meets the other members of this rank's host in a new team; `None` for a rank that is alone there.
-fn make(cards: &[Card], hosts: &Hosts, rank: usize) -> Result<Option<(Team, Member)>, String> {
+fn make(
+    cards: &[Card],
+    hosts: &Hosts,
+    rank: usize,
+    attempt: usize,
+) -> Result<Option<(Team, Member)>, Refusal> {
     let here = hosts.ranks(hosts.host_of(rank));
     if here.len() == 1 {
         return Ok(None);
     }
     let cards: Vec<Card> = here.iter().map(|&rank| cards[rank]).collect();
     let [process, started, next] = cards[0].team();
-    let address = Address::Name(format!("mpi-{process}-{started:x}-{next:x}"));
+    // Nobody meets one there who is late in an earlier attempt.
+    let address = Address::Name(format!("mpi-{process}-{started:x}-{next:x}-{attempt}"));
     let place = hosts.place_of(rank);
     let mut builder = Builder::new()
         .bound_to(card::pus(&cards))
         .meanwhile(progress)
-        .join_limit(JOIN_LIMIT)
+        .join_limit(JOIN_LIMITS[attempt])
         // The program has none of its buffers there.
         .symmetric(0)
         .regions(regions::of_team(cards.iter().map(Card::process).collect()));
@@ -369,9 +443,67 @@ fn make(cards: &[Card], hosts: &Hosts, rank: usize) -> Result<Option<(Team, Memb
     if let Some(heap) = heap::heap() {
         builder = builder.heap(Arc::clone(heap));
     }
-    let team = builder
-        .enter(&address, cards.len(), &[Some(place)])
-        .map_err(|error| error.to_string())?;
-    let member = team.join(place).map_err(|error| error.to_string())?;
+    let entered = builder.enter(&address, cards.len(), &[Some(place)]);
+    let team = entered.map_err(|error| refusal(&error))?;
+    let member = team.join(place);
+    let member = member.map_err(|error| Refusal::Failed(error.to_string()))?;
     Ok(Some((team, member)))
+}
+
+/// Why a team was not made: for a reason of this process's own, or since others have not come.
+fn refusal(error: &Error) -> Refusal {
+    match error {
+        Error::Enter(
+            EnterError::Missing { .. }
+            | EnterError::Rendezvous(
+                RendezvousError::Silent { .. } | RendezvousError::ServerGone { .. },
+            ),
+        ) => Refusal::Waited(error.to_string()),
+        _ => Refusal::Failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_try_again_unless_one_of_them_has_failed() {
+        let ended = |made: Result<(), Refusal>, all: &[u8], is_last| {
+            let ended = after_attempt(made, all, is_last);
+            ended.map(|ended| ended.map_err(|refusal| refusal.to_string()))
+        };
+        let waited = || Err(Refusal::Waited("no rank 2".to_owned()));
+        let failed = || Err(Refusal::Failed("no memory".to_owned()));
+        let [other, own, late] = [
+            Refusal::OtherFailed,
+            Refusal::Failed("no memory".to_owned()),
+            Refusal::Waited("no rank 2".to_owned()),
+        ]
+        .map(|refusal| Some(Err(refusal.to_string())));
+        assert_eq!(ended(Ok(()), &[JOINED, JOINED], false), Some(Ok(())));
+        assert_eq!(ended(Ok(()), &[JOINED, WAITED], false), None);
+        assert_eq!(ended(waited(), &[JOINED, WAITED], false), None);
+        assert_eq!(ended(waited(), &[JOINED, WAITED], true), late);
+        assert!(matches!(
+            ended(Ok(()), &[JOINED, WAITED], true),
+            Some(Err(_))
+        ));
+        for is_last in [false, true] {
+            let all = [JOINED, WAITED, FAILED];
+            assert_eq!(ended(Ok(()), &all, is_last), other);
+            assert_eq!(ended(waited(), &all, is_last), other);
+            assert_eq!(ended(failed(), &all, is_last), own);
+        }
+    }
+
+    #[test]
+    fn a_process_that_waits_in_vain_has_not_failed_itself() {
+        let address = Address::Name(format!("mpi-waits-{}", std::process::id()));
+        let builder = || Builder::new().join_limit(Duration::from_millis(1));
+        let missing = builder().enter(&address, 2, &[Some(0)]).unwrap_err();
+        assert!(matches!(refusal(&missing), Refusal::Waited(_)), "{missing}");
+        let outside = builder().enter(&address, 2, &[Some(2)]).unwrap_err();
+        assert!(matches!(refusal(&outside), Refusal::Failed(_)), "{outside}");
+    }
 }

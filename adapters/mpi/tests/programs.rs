@@ -407,6 +407,27 @@ fn functions_that_mpi_calls_at_its_end_may_call_collectives() {
     all_right("ends.c", &[on_teams], &runs);
 }
 
+/// The others need not wait for it.
+#[test]
+fn a_rank_that_can_make_no_team_says_why() {
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpicc", "descriptors.c", &[]) else {
+            continue;
+        };
+        let text = said(&mpi.run_under(3, &[], &program, &[]));
+        assert!(text.contains("all right"), "{mpi:?}: {text}");
+        let stay = "corecast: MPI: collectives of 3 ranks stay with the library, says rank";
+        let memory = "its processes could not map one memory:";
+        for said in [
+            format!("{stay} 0: {memory} another one has failed, and says why"),
+            format!("{stay} 2: {memory} Too many open files"),
+        ] {
+            assert_eq!(text.matches(&said).count(), 2, "{mpi:?}: {text}");
+        }
+        assert!(text.contains("are taken over"), "{mpi:?}: {text}");
+    }
+}
+
 #[test]
 fn errors_are_the_librarys() {
     all_right("errors.c", &[], &[(2, &[]), (3, &[])]);
