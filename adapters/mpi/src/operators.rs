@@ -23,7 +23,7 @@ pub(crate) enum Exactness {
     Exact,
     /// The rounding, unless there are two operands.
     Rounded,
-    /// Nobody knows.
+    /// Nobody knows: what a program's own operator does, or which is the least of a number and none, or of zeros of both signs.
     Unknown,
 }
 
@@ -206,9 +206,12 @@ fn compare(
 }
 
 fn exactness(operation: Operation, class: Class) -> Exactness {
-    let is_sum = matches!(operation, Operation::Sum | Operation::Product);
-    match class {
-        Class::Float(_) | Class::WideFloat | Class::Complex if is_sum => Exactness::Rounded,
+    match (operation, class) {
+        (
+            Operation::Sum | Operation::Product,
+            Class::Float(_) | Class::WideFloat | Class::Complex,
+        ) => Exactness::Rounded,
+        (Operation::Min | Operation::Max, Class::Float(_) | Class::WideFloat) => Exactness::Unknown,
         _ => Exactness::Exact,
     }
 }

@@ -393,6 +393,12 @@ fn integers_are_compared_as_the_library_does() {
     all_right("compare.c", &[], &[(2, &[])]);
 }
 
+/// While calls are raced, on teams and by the library.
+#[test]
+fn what_cannot_be_compared_gives_the_same_in_all_calls() {
+    all_right("nan.c", &[], &[(2, &[]), (3, &[])]);
+}
+
 #[test]
 fn types_that_a_rank_renames_are_what_they_were() {
     let on_teams = ("CORECAST_MPI_RACE", "0");
