@@ -313,23 +313,10 @@ struct Moved<'a> {
 
 impl<'a> Moved<'a> {
     fn new(library: &'a Library, datatype: Handle) -> Result<Self, Refused> {
-        type Create =
-            unsafe extern "C" fn(c_int, *const c_int, *const isize, Handle, *mut Handle) -> c_int;
-        type Commit = unsafe extern "C" fn(*mut Handle) -> c_int;
-        let symbol = |name| library.loaded().symbol(name);
-        let missing = Refused(library.dialect().other_error());
-        let create = symbol(c"PMPI_Type_create_hindexed").ok_or(missing)?;
-        let commit = symbol(c"PMPI_Type_commit").ok_or(missing)?;
-        // SAFETY: the standard says which arguments functions of these names have.
-        let (create, commit) = unsafe {
-            (
-                std::mem::transmute::<*mut c_void, Create>(create.as_ptr()),
-                std::mem::transmute::<*mut c_void, Commit>(commit.as_ptr()),
-            )
-        };
+        let functions = library.functions();
         let mut made: Handle = 0;
         // SAFETY: a type, one number and one address of it, and a place for a handle.
-        match unsafe { create(1, &1, &-MOVED_BY, datatype, &mut made) } {
+        match unsafe { (functions.type_hindexed)(1, &1, &-MOVED_BY, datatype, &mut made) } {
             0 => {}
             code => return Err(Refused(code)),
         }
@@ -338,7 +325,7 @@ impl<'a> Moved<'a> {
             datatype: made,
         };
         // SAFETY: the type that was just made.
-        match unsafe { commit(&mut moved.datatype) } {
+        match unsafe { (functions.type_commit)(&mut moved.datatype) } {
             0 => Ok(moved),
             code => Err(Refused(code)),
         }

@@ -100,6 +100,10 @@ functions! {
     );
     type_name: c"PMPI_Type_get_name"(Handle, *mut c_char, *mut c_int);
     type_contiguous: c"PMPI_Type_contiguous"(c_int, Handle, *mut Handle);
+    type_hindexed: c"PMPI_Type_create_hindexed"(
+        c_int, *const c_int, *const isize, Handle, *mut Handle
+    );
+    type_commit: c"PMPI_Type_commit"(*mut Handle);
     type_dup: c"PMPI_Type_dup"(Handle, *mut Handle);
     type_free: c"PMPI_Type_free"(*mut Handle);
     pack: c"PMPI_Pack"(Send, c_int, Handle, Receive, c_int, *mut c_int, Handle);

@@ -221,7 +221,8 @@ impl Pace {
     pub(crate) fn spin<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
         #[cfg(not(loom))]
         if self.spin_ticks > 0 && !crate::fiber::is_inside() {
-            return poll(self.spin_ticks, look);
+            // Most waits end before the clock is read.
+            return poll::<_, POLLS_PER_LOOK>(None, self.spin_ticks, look);
         }
         #[cfg(loom)]
         drop(look);
@@ -231,19 +232,8 @@ impl Pace {
     /// Looks for as long as a context switch takes. Reads the clock first, as two rows of polls would take longer than that.
     #[cfg(not(loom))]
     #[inline(always)]
-    fn soon<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-        let start = arch::cycles();
-        loop {
-            for _ in 0..POLLS_PER_LOOK_SOON {
-                arch::relax();
-                if let Some(found) = look() {
-                    return Some(found);
-                }
-            }
-            if arch::cycles().wrapping_sub(start) >= self.soon_ticks {
-                return None;
-            }
-        }
+    fn soon<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
+        poll::<_, POLLS_PER_LOOK_SOON>(Some(arch::cycles()), self.soon_ticks, look)
     }
 
     /// The phase in which the CPU waits, for the line of `word` where that is known; `None` when it is over, or there is
@@ -601,14 +591,17 @@ impl WaitStrategy {
     }
 }
 
-/// Polls for this many ticks of the counter, with the CPU's pause instruction between two polls.
+/// Polls for this many ticks of the counter, with the CPU's pause instruction between two polls, and looks at the counter after each
+/// row of them. The ticks count from `start`, or from the end of the first row.
 #[cfg(not(loom))]
 #[inline(always)]
-fn poll<T>(ticks: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    // Most waits end before the clock is read.
-    let mut start = None;
+fn poll<T, const POLLS: u32>(
+    mut start: Option<u64>,
+    ticks: u64,
+    mut look: impl FnMut() -> Option<T>,
+) -> Option<T> {
     loop {
-        for _ in 0..POLLS_PER_LOOK {
+        for _ in 0..POLLS {
             arch::relax();
             if let Some(found) = look() {
                 return Some(found);
