@@ -9,72 +9,22 @@
 //!  a member that learns nothing ──► is waited for no longer ──► needs a snapshot when it is back
 //! ```
 
+mod held;
 #[cfg(test)]
 mod simulation;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Answer, Configuration, Input, Member, Message, Output, Outputs, Routes};
+use held::Held;
 
-/// A command and who submitted it. Of each origin the log delivers the numbers 0, 1, 2, … in this order and each once.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Submission<C> {
-    /// One start of one member: a member that restarts takes another.
-    pub origin: u64,
-    /// Its commands count from 0.
-    pub number: u64,
-    /// The command.
-    pub command: C,
-}
+use super::transport::{Packet, SharedMemory, Submission, Transport};
+use super::{Answer, Input, Member, Message, Output, Outputs, Routes};
 
-/// What drivers send each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Packet<C> {
-    /// A message of the protocol.
-    Protocol(Message<Submission<C>>),
-    /// From the acceptor of member `root`, down its tree: the receiver passes it on to its children, see [`Routes`].
-    Broadcast {
-        /// The member whose acceptor has accepted.
-        root: usize,
-        /// The members that its tree leaves out, a bit each.
-        absent: u64,
-        /// What it tells all.
-        message: Message<Submission<C>>,
-    },
-    /// To the leader: please propose.
-    Submit(Submission<C>),
-    /// From each to all, from time to time.
-    Alive {
-        /// The end of the configuration log that the sender knows.
-        position: u64,
-        /// The first index that it has not delivered.
-        next: u64,
-        /// The first index that it has kept.
-        floor: u64,
-    },
-}
+/// Heartbeats for which a leader waits until it proposes beyond what a member can take, and until it has heard how far all are.
+const PATIENCE: u64 = 4;
 
-/// Sends packets. They may be lost, delayed, doubled and reordered.
-pub trait Transport<C> {
-    /// Sends a packet to another member; never waits.
-    fn send(&mut self, to: usize, packet: Packet<C>);
-}
-
-/// The memory that all members share and that outlives each of them. Each call is one step, under a lock.
-pub trait SharedMemory<C> {
-    /// The end of the configuration log.
-    fn last(&mut self) -> (u64, Configuration<Submission<C>>);
-    /// Position of the end of the configuration log.
-    fn position(&mut self) -> u64;
-    /// See [`ConfigurationLog::append`](super::ConfigurationLog::append).
-    fn append(&mut self, position: u64, configuration: Configuration<Submission<C>>) -> bool;
-    /// See [`Acceptor::step`](super::Acceptor::step), of the acceptor of member `of`.
-    fn accept(
-        &mut self,
-        of: usize,
-        message: &Message<Submission<C>>,
-    ) -> Option<Answer<Submission<C>>>;
-}
+/// Members tell the leader how far they are when they have learned this part of what they may lag by.
+const REPORTS: u64 = 8;
 
 /// How long a driver waits for what, in nanoseconds, and how much it keeps.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +39,8 @@ pub struct Options {
     pub resend_ns: u64,
     /// Commands that a member may have submitted and not seen delivered.
     pub pending_max: usize,
-    /// Entries by which a member may lag until it is waited for no longer. About as many entries are kept.
+    /// Entries by which a member may lag until it is waited for no longer. About as many entries are kept. A leader proposes
+    /// nothing for up to four heartbeats while one that is alive lags by half of them.
     pub lag_max: u64,
 }
 
@@ -148,6 +99,8 @@ pub struct Driver<C> {
     /// Commands of this member that were not delivered yet, and when they were last submitted.
     pending: VecDeque<Submission<C>>,
     submitted_ns: u64,
+    /// The first of them at the last tick: while it changes, nothing was lost.
+    awaited: Option<u64>,
     next_number: u64,
     numbers: BTreeMap<u64, u64>,
     events: VecDeque<Event<C>>,
@@ -161,6 +114,10 @@ pub struct Driver<C> {
     answered: u64,
     resent_ns: u64,
     leading_ns: Option<u64>,
+    /// What a leader was given and has not proposed.
+    held: Held<C>,
+    /// What was the first index not delivered when this member last told the leader.
+    reported: u64,
     /// A member that has delivered more, from where it has kept entries, and since when there is one.
     ahead: Option<(usize, u64, u64)>,
     /// The trees of the group; without them an acceptor tells all members itself.
@@ -182,6 +139,7 @@ impl<C: Clone> Driver<C> {
             origin,
             pending: VecDeque::new(),
             submitted_ns: now_ns,
+            awaited: None,
             next_number: 0,
             numbers: BTreeMap::new(),
             events: VecDeque::new(),
@@ -192,6 +150,8 @@ impl<C: Clone> Driver<C> {
             answered: 0,
             resent_ns: now_ns,
             leading_ns: None,
+            held: Held::new(options.pending_max * size),
+            reported: 0,
             ahead: None,
             routes: None,
             absent: 0,
@@ -243,7 +203,7 @@ impl<C: Clone> Driver<C> {
             self.events
                 .push_back(Event::Delivered { index, submission });
         }
-        self.pass_on(submission, io);
+        self.pass_on(submission, now_ns, io);
         Ok(number)
     }
 
@@ -276,8 +236,8 @@ impl<C: Clone> Driver<C> {
             Packet::Submit(submission) => {
                 let next = self.numbers.get(&submission.origin).copied();
                 let is_new = submission.number >= next.unwrap_or(0);
-                if self.member.leads() && is_new && self.has_room() {
-                    self.run(Input::Propose(submission), io);
+                if self.member.leads() && is_new {
+                    self.propose(submission, now_ns, io);
                 }
             }
             Packet::Alive {
@@ -294,6 +254,7 @@ impl<C: Clone> Driver<C> {
                 }
             }
         }
+        self.report_and_propose(now_ns, io);
     }
 
     /// Does what is due. It wants to be called a few times in each heartbeat, packets or not.
@@ -311,11 +272,16 @@ impl<C: Clone> Driver<C> {
         self.replace_acceptor(now_ns, io);
         self.drop_members(now_ns, io);
         self.catch_up(now_ns, io);
+        self.report_and_propose(now_ns, io);
+        let awaited = self.pending.front().map(|submission| submission.number);
+        if awaited != self.awaited {
+            (self.submitted_ns, self.awaited) = (now_ns, awaited);
+        }
         let is_late = now_ns - self.submitted_ns > self.options.resend_ns;
         if !self.pending.is_empty() && is_late {
             self.submitted_ns = now_ns;
             for submission in self.pending.clone() {
-                self.pass_on(submission, io);
+                self.pass_on(submission, now_ns, io);
             }
         }
     }
@@ -388,24 +354,85 @@ impl<C: Clone> Driver<C> {
         true
     }
 
-    fn pass_on<I>(&mut self, submission: Submission<C>, io: &mut I)
+    fn pass_on<I>(&mut self, submission: Submission<C>, now_ns: u64, io: &mut I)
     where
         I: Transport<C> + SharedMemory<C>,
     {
         let leader = self.member.configuration().1.leader;
         if self.member.leads() {
-            if self.has_room() {
-                self.run(Input::Propose(submission), io);
-            }
+            self.propose(submission, now_ns, io);
         } else if leader != self.me {
             io.send(leader, Packet::Submit(submission));
         }
     }
 
-    /// Whether another command may be proposed: twice as many entries are kept as a member may lag, so what is kept is bounded.
-    /// A command that is not proposed its origin submits again.
-    fn has_room(&self) -> bool {
-        self.member.undropped() < 2 * self.options.lag_max
+    /// Proposes a command as the leader, or keeps it until there is room for it.
+    fn propose<I>(&mut self, submission: Submission<C>, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        if self.held.is_empty() && self.has_room(now_ns) {
+            self.run(Input::Propose(submission), io);
+        } else {
+            self.held.keep(submission);
+        }
+    }
+
+    /// Tells the leader how far this member is, where that is much further, and proposes what there is room for.
+    #[inline(always)]
+    fn report_and_propose<I>(&mut self, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        let next = self.member.next();
+        if next.saturating_sub(self.reported) > self.options.lag_max / REPORTS {
+            self.reported = next;
+            self.run(Input::Report, io);
+        }
+        if !self.held.is_empty() {
+            self.propose_held(now_ns, io);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn propose_held<I>(&mut self, now_ns: u64, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        while self.member.leads() && self.has_room(now_ns) {
+            let Some(submission) = self.held.take() else {
+                return;
+            };
+            self.run(Input::Propose(submission), io);
+        }
+        if !self.member.leads() && !self.member.is_changing() {
+            self.held.clear();
+        }
+    }
+
+    /// Whether another command may be proposed: twice as many entries are kept as a member may lag, so what is kept is bounded,
+    /// and half as many without a look at who lags.
+    fn has_room(&mut self, now_ns: u64) -> bool {
+        let (kept, lag_max) = (self.member.undropped(), self.options.lag_max);
+        if kept <= lag_max / 2 {
+            self.held.since_ns = None;
+            return true;
+        }
+        kept < 2 * lag_max && !self.awaits_members(now_ns)
+    }
+
+    /// Whether a member that is alive lags, and has not done so for long. A new leader first hears how far the others are.
+    fn awaits_members(&mut self, now_ns: u64) -> bool {
+        let patience_ns = PATIENCE * self.options.heartbeat_ns;
+        let leads_since = self.leading_ns.unwrap_or(now_ns);
+        let lag = self.member.lag(!(self.absent | 1 << self.me));
+        if lag <= self.options.lag_max / 2 || now_ns - leads_since <= patience_ns {
+            self.held.since_ns = None;
+            return false;
+        }
+        let since_ns = *self.held.since_ns.get_or_insert(now_ns);
+        now_ns - since_ns < patience_ns && !seeded!(NobodyAwaited)
     }
 
     /// The member, and what does at once what it wants done.
@@ -464,6 +491,7 @@ impl<C: Clone> Driver<C> {
             return;
         }
         self.alive_ns = now_ns;
+        self.reported = self.member.next();
         let position = self.member.configuration().0;
         let (next, floor) = (self.member.next(), self.member.floor());
         for to in (0..self.size).filter(|to| *to != self.me) {
@@ -567,7 +595,7 @@ impl<C: Clone> Driver<C> {
         let (acceptor, before) = (configuration.acceptor, configuration.members);
         let members = self.member.members_wanted(self.options.lag_max);
         // A new leader first hears how far the others are.
-        if members != before && now_ns - since > 4 * self.options.heartbeat_ns {
+        if members != before && now_ns - since > PATIENCE * self.options.heartbeat_ns {
             self.run(Input::Reconfigure { acceptor, members }, io);
         }
     }

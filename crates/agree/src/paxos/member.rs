@@ -208,6 +208,21 @@ impl<C: Clone> Member<C> {
         wanted.fold(0, |wanted, (member, _)| wanted | 1 << member)
     }
 
+    /// Of these members, a bit each, and of those that a leader waits for, the most entries that one is not known to have
+    /// learned; 0 for a member that does not lead.
+    pub fn lag(&self, of: u64) -> u64 {
+        let Role::Leading(Leadership { sent, learned }) = &self.role else {
+            return 0;
+        };
+        let asked = of & self.configuration.members;
+        let asked = learned
+            .iter()
+            .enumerate()
+            .filter(|(member, _)| asked >> member & 1 == 1);
+        let lags = asked.map(|(_, next)| sent.end().saturating_sub(*next));
+        lags.max().unwrap_or(0)
+    }
+
     /// The first index that this member has not delivered.
     pub fn next(&self) -> u64 {
         self.next

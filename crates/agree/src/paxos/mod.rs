@@ -19,6 +19,7 @@
 //! | [`GroupMember`] | `group.rs` | members as threads, joined by queues |
 //! | [`processes`] | `processes/` | members as processes, which may be killed |
 //! | [`Message`], [`Configuration`] | `message.rs` | what they tell each other |
+//! | [`Packet`], [`Transport`], [`SharedMemory`] | `transport.rs` | what drivers send each other, and what carries it |
 //! | [`Routes`] | `routes.rs` | the trees over which what is accepted reaches all members |
 //! | [`Window`] | `window.rs` | the entries that are kept |
 //!
@@ -40,18 +41,18 @@ mod member;
 mod message;
 pub mod processes;
 mod routes;
+mod transport;
 mod window;
 
 #[cfg(test)]
 mod model;
 
 pub use acceptor::{Acceptor, Answer};
-pub use driver::{
-    Driver, Event, Full, Options, Packet, SharedMemory, Snapshot, Submission, Transport,
-};
+pub use driver::{Driver, Event, Full, Options, Snapshot};
 pub use group::GroupMember;
 pub use log::ConfigurationLog;
 pub use member::{Input, Member, Output, Outputs, first_configuration};
 pub use message::{Configuration, Message, Value};
 pub use routes::Routes;
+pub use transport::{Packet, SharedMemory, Submission, Transport};
 pub use window::Window;

@@ -12,7 +12,7 @@ use fastrand::Rng;
 
 use super::*;
 use crate::paxos::routes::tests::binary;
-use crate::paxos::{Acceptor, ConfigurationLog};
+use crate::paxos::{Acceptor, Configuration, ConfigurationLog};
 
 /// Faults happen until then.
 const FAULTS_NS: u64 = 20_000_000;
