@@ -18,7 +18,7 @@ pub struct Submission<C> {
 pub enum Packet<C> {
     /// A message of the protocol.
     Protocol(Message<Submission<C>>),
-    /// From the acceptor of member `root`, down its tree: the receiver passes it on to its children, see [`Routes`].
+    /// From the acceptor of member `root`, down its tree: the receiver passes it on to its children, see [`Routes`](super::Routes).
     Broadcast {
         /// The member whose acceptor has accepted.
         root: usize,
