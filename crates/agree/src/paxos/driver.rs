@@ -101,6 +101,8 @@ pub struct Driver<C> {
     submitted_ns: u64,
     /// The first of them at the last tick: while it changes, nothing was lost.
     awaited: Option<u64>,
+    /// The leader to whom they were submitted.
+    submitted_to: usize,
     next_number: u64,
     numbers: BTreeMap<u64, u64>,
     events: VecDeque<Event<C>>,
@@ -140,6 +142,7 @@ impl<C: Clone> Driver<C> {
             pending: VecDeque::new(),
             submitted_ns: now_ns,
             awaited: None,
+            submitted_to: 0,
             next_number: 0,
             numbers: BTreeMap::new(),
             events: VecDeque::new(),
@@ -278,8 +281,10 @@ impl<C: Clone> Driver<C> {
             (self.submitted_ns, self.awaited) = (now_ns, awaited);
         }
         let is_late = now_ns - self.submitted_ns > self.options.resend_ns;
-        if !self.pending.is_empty() && is_late {
-            self.submitted_ns = now_ns;
+        let leader = self.member.configuration().1.leader;
+        let is_other = leader != self.submitted_to && (leader != self.me || self.member.leads());
+        if is_late || is_other {
+            (self.submitted_ns, self.submitted_to) = (now_ns, leader);
             for submission in self.pending.clone() {
                 self.pass_on(submission, now_ns, io);
             }
