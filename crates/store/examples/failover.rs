@@ -73,7 +73,7 @@ fn measure(count: usize, folder: Vec<String>) -> Result<(), Failure> {
     for victims in kinds {
         let (mut quiet, mut stalled) = (Vec::new(), Vec::new());
         for _ in 0..count.div_ceil(4) {
-            let (mut client, own, [leader, acceptor, writer]) = connect(address)?;
+            let (mut client, own, [leader, acceptor, writer]) = connect_to_whole(address)?;
             let other = (0..REPLICAS).find(|it| ![leader, acceptor].contains(it));
             let chosen = match victims {
                 "the leader" => vec![leader],
@@ -144,6 +144,16 @@ fn connect(address: SocketAddr) -> Result<(TcpStream, usize, [usize; 3]), Failur
         text.push_str(std::str::from_utf8(&bytes[..length])?);
         if length == 0 {
             return Err("it has ended the connection".into());
+        }
+    }
+}
+
+/// The same once another one accepts than the one that leads: where only one lived for a moment it does both.
+fn connect_to_whole(address: SocketAddr) -> Result<(TcpStream, usize, [usize; 3]), Failure> {
+    loop {
+        let (client, own, roles) = connect(address)?;
+        if roles[0] != roles[1] {
+            return Ok((client, own, roles));
         }
     }
 }

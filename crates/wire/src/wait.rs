@@ -60,6 +60,11 @@ pub trait Watch {
     ///
     /// The reason why further waiting is useless.
     fn check(&mut self, waited: Duration) -> Result<(), Self::Error>;
+
+    /// How long a thread may sleep until the next check: for watches that end a wait at a time.
+    fn longest_nap(&self) -> Duration {
+        LONGEST_NAP
+    }
 }
 
 /// A watch that never ends the wait.
@@ -153,6 +158,10 @@ impl<W: Watch> Watch for Meanwhile<W> {
             call();
         }
         self.0.check(waited)
+    }
+
+    fn longest_nap(&self) -> Duration {
+        self.0.longest_nap()
     }
 }
 
@@ -573,10 +582,11 @@ impl WaitStrategy {
         };
         loop {
             let slept = waited();
+            let limit = nap.min(watch.longest_nap());
             // The watch is part of the last look, because its news wake the same parker.
             let ended = self
                 .parker
-                .park(token, self.fence, Some(nap), || match look() {
+                .park(token, self.fence, Some(limit), || match look() {
                     Some(found) => Some(Ok(found)),
                     None => watch.check(slept).err().map(Err),
                 });

@@ -11,13 +11,23 @@ pub(super) struct Due {
     pub(super) after_ns: u64,
 }
 
+impl Due {
+    fn left(&self) -> Duration {
+        Duration::from_nanos(self.after_ns).saturating_sub(self.began.elapsed())
+    }
+}
+
 impl Watch for Due {
     type Error = ();
 
     fn check(&mut self, _waited: Duration) -> Result<(), ()> {
-        match self.began.elapsed().as_nanos() as u64 >= self.after_ns {
-            true => Err(()),
-            false => Ok(()),
+        match self.left() {
+            Duration::ZERO => Err(()),
+            _ => Ok(()),
         }
+    }
+
+    fn longest_nap(&self) -> Duration {
+        self.left()
     }
 }

@@ -222,3 +222,31 @@ fn members_that_are_killed_lose_nothing() {
         assert!(members[3].child.wait().unwrap().success());
     }
 }
+
+/// A member whose clock is never due is told who has ended all the same, in whatever phase of a wait it is.
+#[test]
+fn a_member_that_waits_hears_who_has_ended() {
+    const HOUR_NS: u64 = 3_600_000_000_000;
+    let options = Options {
+        heartbeat_ns: HOUR_NS,
+        ..OPTIONS
+    };
+    let (group, _memory) = ProcessGroup::create(2, 2048, 1).unwrap();
+    group.starting(0).unwrap();
+    group.starting(1).unwrap();
+    let (to, heard) = mpsc::channel();
+    let waiting = group.clone();
+    std::thread::spawn(move || {
+        let config = WaitConfig::OVERSUBSCRIBED;
+        let mut member = ProcessMember::new(0, waiting, options, config).unwrap();
+        member.receive();
+        to.send(()).unwrap();
+        member.pause();
+        to.send(()).unwrap();
+    });
+    heard.recv_timeout(HANGS).unwrap();
+    // It may sleep by now, or not yet: both are to be woken.
+    std::thread::sleep(Duration::from_millis(20));
+    group.ended(1);
+    heard.recv_timeout(HANGS).expect("it waits for a packet");
+}

@@ -286,15 +286,15 @@ impl ProcessMember {
         is_taken && self.driver.next() >= self.watermark.get(0)
     }
 
-    /// Waits until a packet is there or something is due.
+    /// Whether a packet is there, or a member has ended or begun.
+    fn has_news(&self) -> bool {
+        self.receivers.iter().any(|(_, it)| it.can_receive())
+            || self.group.lost() & !(1 << self.me) != self.wires.lost()
+    }
+
+    /// Waits until a packet is there, a member has ended, or something is due.
     pub fn pause(&mut self) {
-        let receivers = &self.receivers;
-        let look = || {
-            receivers
-                .iter()
-                .any(|(_, it)| it.can_receive())
-                .then_some(())
-        };
+        let look = || self.has_news().then_some(());
         let due = || Due {
             began: self.began,
             after_ns: self.tick_ns.saturating_sub(BEGINNING_NS),
@@ -316,9 +316,7 @@ impl ProcessMember {
     /// `None` if there is something to do.
     pub fn sleeps(&mut self) -> Option<Duration> {
         self.group.wakers().arm(self.me);
-        let is_there = self.driver.has_event()
-            || self.receivers.iter().any(|(_, it)| it.can_receive())
-            || self.group.lost() & !(1 << self.me) != self.wires.lost();
+        let is_there = self.driver.has_event() || self.has_news();
         let left = self.tick_ns.saturating_sub(self.now_ns());
         if is_there || left == 0 {
             self.wakes();
