@@ -7,7 +7,8 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+use rustix::fs::{FallocateFlags, FlockOperation, SeekFrom, fallocate, flock, seek};
+use rustix::io::Errno;
 
 use super::disk::{Disk, DiskFile};
 
@@ -47,14 +48,14 @@ impl Directory {
         let begun = Instant::now();
         let locked = loop {
             let locked = flock(&lock, FlockOperation::NonBlockingLockExclusive);
-            if locked != Err(rustix::io::Errno::WOULDBLOCK) || begun.elapsed() > GONE_MAX {
+            if locked != Err(Errno::WOULDBLOCK) || begun.elapsed() > GONE_MAX {
                 break locked;
             }
             std::thread::sleep(Duration::from_millis(5));
         };
         match locked {
             Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => {
+            Err(Errno::WOULDBLOCK) => {
                 return Err(io::Error::new(
                     io::ErrorKind::AddrInUse,
                     format!(
@@ -140,11 +141,25 @@ impl DiskFile for File {
         Ok(self.metadata()?.len())
     }
 
+    fn written_bytes(&self) -> io::Result<u64> {
+        let mut end = 0;
+        loop {
+            let begins = match seek(self, SeekFrom::Data(end)) {
+                Ok(begins) => begins,
+                Err(Errno::NXIO) => return Ok(end),
+                // It keeps no account.
+                Err(Errno::INVAL) => return self.bytes(),
+                Err(error) => return Err(error.into()),
+            };
+            end = seek(self, SeekFrom::Hole(begins))?;
+        }
+    }
+
     fn allocate(&self, bytes: u64) -> io::Result<()> {
         match fallocate(self, FallocateFlags::empty(), 0, bytes) {
             Ok(()) => Ok(()),
             // Some file systems, such as NFS before 4.2, cannot. There a write may find the disk full later.
-            Err(rustix::io::Errno::OPNOTSUPP) => self.set_len(bytes),
+            Err(Errno::OPNOTSUPP) => self.set_len(bytes),
             Err(error) => Err(error.into()),
         }
     }

@@ -22,6 +22,8 @@ pub(crate) trait Disk: Debug + Send + Sync {
 /// A file.
 pub(crate) trait DiskFile: Debug + Send + Sync {
     fn bytes(&self) -> io::Result<u64>;
+    /// Where what was written ends: after it there are only zeros. A file system that keeps no account of it says the whole length.
+    fn written_bytes(&self) -> io::Result<u64>;
     /// Makes it at least so long, with zeros that have their place on the disk.
     fn allocate(&self, bytes: u64) -> io::Result<()>;
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;

@@ -87,6 +87,10 @@ impl DiskFile for FailingFile {
         self.file.bytes()
     }
 
+    fn written_bytes(&self) -> io::Result<u64> {
+        self.file.written_bytes()
+    }
+
     fn allocate(&self, bytes: u64) -> io::Result<()> {
         self.file.allocate(bytes)
     }

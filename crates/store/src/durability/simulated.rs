@@ -285,6 +285,15 @@ impl DiskFile for File {
         Ok(self.disk.state().files[self.inode].seen.len() as u64)
     }
 
+    fn written_bytes(&self) -> io::Result<u64> {
+        let state = self.disk.state();
+        let seen = &state.files[self.inode].seen;
+        let mut sectors = seen.chunks(SECTOR);
+        let last = sectors.rposition(|sector| sector.iter().any(|byte| *byte != 0));
+        let written = last.map_or(0, |last| (last + 1) * SECTOR);
+        Ok(written.min(seen.len()) as u64)
+    }
+
     fn allocate(&self, bytes: u64) -> io::Result<()> {
         let (mut state, fails) = self.disk.operate()?;
         if fails {
