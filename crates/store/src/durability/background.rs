@@ -10,6 +10,7 @@ use corecast_agree::Replicated;
 use super::disk::Disk;
 use super::group_log::{GroupLog, Saves};
 use super::journal::Journal;
+use super::log::Mark;
 use super::policy::AppendFsync;
 use super::recovery::{Recovered, recover};
 use super::saver::{Copy, Saver, seconds};
@@ -155,6 +156,11 @@ impl Opened {
     /// The index of the next entry in the log.
     pub(crate) fn end(&self) -> u64 {
         self.recovered.log.end()
+    }
+
+    /// For whoever goes on with the log: all is durable.
+    pub(crate) fn mark(&self) -> Mark {
+        self.recovered.log.mark(true)
     }
 
     /// How snapshots and the log are.

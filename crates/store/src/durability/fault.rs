@@ -36,6 +36,12 @@ pub(crate) enum Fault {
     TrimmedUnreleased,
     /// A replica that takes the state of another one does not take what is not in the log.
     TailNotTaken,
+    /// Whoever goes on with the log does not write anew what may not have reached the disk.
+    TakenUnwritten,
+    /// Nor makes the name of a new segment durable.
+    TakenUnnamed,
+    /// The log goes on behind a snapshot whose name may not be durable.
+    SnapshotUnnamed,
     /// Requests of a connection run before its writes, which were left to be agreed on, are answered.
     RanUnanswered,
     /// Of those whose writes were agreed on together each is answered what is for the first one too.

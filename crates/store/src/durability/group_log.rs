@@ -17,6 +17,7 @@
 
 use std::sync::OnceLock;
 
+use super::log::Mark;
 use corecast_wire::{LineSlice, WORDS, Words, fence};
 
 /// Words of line 0.
@@ -28,6 +29,9 @@ const FAILED: usize = 2;
 const BYTES: usize = 3;
 const CLOSED: usize = 4;
 const WRITTEN: usize = 5;
+/// Whether the next four are a mark.
+const MARKED: usize = 6;
+const MARK: usize = 7;
 
 /// Words of line 1.
 const ASKED: usize = 0;
@@ -175,6 +179,34 @@ impl GroupLog {
         self.line(0).set(RELEASED, released.max(self.released()));
     }
 
+    /// The writer says up to where whoever goes on need not read the log. If it is killed meanwhile, nothing is said.
+    pub(crate) fn set_mark(&self, mark: Mark) {
+        let line = self.line(0);
+        let Mark {
+            segment,
+            offset,
+            end,
+            durable,
+        } = mark;
+        line.set(MARKED, 0);
+        for (at, word) in [segment, offset, end, durable].into_iter().enumerate() {
+            line.set(MARK + at, word);
+        }
+        line.set(MARKED, 1);
+    }
+
+    /// What the writer has said, which has ended.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        let line = self.line(0);
+        let [segment, offset, end, durable] = [0, 1, 2, 3].map(|at| line.get(MARK + at));
+        (line.get(MARKED) == 1).then_some(Mark {
+            segment,
+            offset,
+            end,
+            durable,
+        })
+    }
+
     /// The writer says that nothing is written any more.
     pub(crate) fn set_failed(&self, why: &str) {
         let mut bytes = why.as_bytes().to_vec();
@@ -218,6 +250,15 @@ mod tests {
             (other.released(), other.failed(), other.writer()),
             (0, None, 0)
         );
+        let mark = Mark {
+            segment: 1,
+            offset: 2,
+            end: 3,
+            durable: 4,
+        };
+        assert_eq!(other.mark(), None);
+        one.set_mark(mark);
+        assert_eq!(other.mark(), Some(mark));
         assert_eq!((one.ask(), other.ask(), one.asked()), (1, 2, 2));
         other.set_waits(1, true);
         assert_eq!(one.waiting().collect::<Vec<_>>(), [1]);

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use corecast_wire::sync::{AtomicU64, Ordering};
 
 use super::fault::seeded;
-use super::log::Log;
+use super::log::{Log, Mark};
 use super::policy::AppendFsync;
 use super::record::Entries;
 use super::source::Source;
@@ -109,6 +109,13 @@ impl Journal {
         self.written.load(Ordering::Acquire)
     }
 
+    /// For whoever goes on with the log, unless it is being written. See [`Log::mark`].
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        let committer = self.committer.try_lock().ok()?;
+        let has_to_be_durable = self.policy != AppendFsync::No;
+        Some(committer.log.mark(has_to_be_durable))
+    }
+
     /// Why nothing is written any more, if so.
     pub(crate) fn failed(&self) -> Option<&str> {
         self.failed.get().map(String::as_str)
@@ -180,13 +187,13 @@ impl Journal {
 
     /// Makes durable what is in the log, beside those that commit.
     pub(crate) fn sync(&self) {
-        let Some((file, end)) = lock(&self.committer).log.unsynced() else {
+        let Some((file, place)) = lock(&self.committer).log.unsynced() else {
             return;
         };
         // The segment may have grown.
         let synced = file.sync_all();
         let committer = &mut *lock(&self.committer);
-        if let Err(error) = committer.log.synced(end, synced) {
+        if let Err(error) = committer.log.synced(place, synced) {
             self.fail(committer, &error);
         }
     }

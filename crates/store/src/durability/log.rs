@@ -21,13 +21,44 @@ use super::record::Entries;
 /// What a segment is called until it is whole.
 pub(crate) const NEW_SEGMENT: &str = "log.new";
 
+/// A place in the log for whoever goes on with it: what lies before is as durable as it has to be, and need not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// The index that the segment begins with.
+    pub(crate) segment: u64,
+    /// Where a record ends in it, and the index that the next one begins with.
+    pub(crate) offset: u64,
+    pub(crate) end: u64,
+    /// How many entries are durable: `end`, unless nothing has to be.
+    pub(crate) durable: u64,
+}
+
+impl Mark {
+    /// The beginning of a segment: by Invariant 2 all before it is durable.
+    pub(super) fn begin(segment: u64) -> Self {
+        Self {
+            segment,
+            offset: header::BYTES as u64,
+            end: segment,
+            durable: segment,
+        }
+    }
+}
+
+/// Up to where a sync beside the log makes all durable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Synced {
+    end: u64,
+    offset: u64,
+}
+
 /// The log as it is written.
 #[derive(Debug)]
 pub(crate) struct Log {
     disk: Arc<dyn Disk>,
     file: Arc<dyn DiskFile>,
-    /// The segment's name.
-    name: String,
+    /// The index that the segment begins with.
+    segment: u64,
     /// Where the next record is written, and where the segment's room ends.
     offset: u64,
     room: u64,
@@ -35,8 +66,9 @@ pub(crate) struct Log {
     buffer: Vec<u8>,
     /// The index that the next record begins with.
     end: u64,
-    /// How many entries are durable.
+    /// How many entries are durable, and where their last record ends in this segment, if that is known.
     durable: u64,
+    durable_offset: Option<u64>,
     segment_bytes: u64,
     /// Bytes of all records of this log.
     bytes: u64,
@@ -80,40 +112,66 @@ impl Log {
         let offset = (header::BYTES + records.len()) as u64;
         let room = segment_bytes.max(offset);
         let file = make_segment(&disk, first, records, room)?;
-        Ok(Self::on(
-            disk,
-            file,
-            first,
+        let mark = Mark {
+            segment: first,
             offset,
-            room,
             end,
-            segment_bytes,
-        ))
+            durable: end,
+        };
+        Ok(Self::on(disk, file, mark, room, segment_bytes))
     }
 
-    /// The log in a segment that is there.
+    /// The log in a segment that is there, which ends at a mark.
     pub(super) fn on(
         disk: Arc<dyn Disk>,
         file: Arc<dyn DiskFile>,
-        first: u64,
-        offset: u64,
+        mark: Mark,
         room: u64,
-        end: u64,
         segment_bytes: u64,
     ) -> Self {
+        let Mark {
+            segment,
+            offset,
+            end,
+            durable,
+        } = mark;
         Self {
             disk,
             file,
-            name: Kind::Segment.name(first),
+            segment,
             offset,
             room,
             buffer: Vec::new(),
             end,
-            durable: end,
+            durable,
+            durable_offset: (durable == end).then_some(offset),
             segment_bytes,
             bytes: 0,
             is_synced_beside: false,
             failed: None,
+        }
+    }
+
+    /// Up to where whoever goes on need not read it: where what is durable ends, or, if nothing `has_to_be_durable`, what was
+    /// written.
+    pub(crate) fn mark(&self, has_to_be_durable: bool) -> Mark {
+        let Self {
+            segment,
+            durable,
+            offset,
+            end,
+            ..
+        } = *self;
+        let at = |offset, end| Mark {
+            segment,
+            offset,
+            end,
+            durable,
+        };
+        match self.durable_offset {
+            _ if !has_to_be_durable && self.buffer.is_empty() => at(offset, end),
+            Some(offset) => at(offset, durable),
+            None => Mark::begin(segment),
         }
     }
 
@@ -169,7 +227,7 @@ impl Log {
         self.offset = header::BYTES as u64;
         self.room = self.segment_bytes.max(self.offset + bytes);
         self.file = make_segment(&self.disk, self.end, &[], self.room)?;
-        self.name = Kind::Segment.name(self.end);
+        (self.segment, self.durable_offset) = (self.end, Some(self.offset));
         Ok(())
     }
 
@@ -204,24 +262,30 @@ impl Log {
             }
             self.poisoned_by(synced)?;
         }
-        self.durable = self.end;
+        (self.durable, self.durable_offset) = (self.end, Some(self.offset));
         Ok(())
     }
 
-    /// What a sync beside the log has to sync, and how many entries are durable then. `None` if all are. It has to tell how it
+    /// What a sync beside the log has to sync, and up to where all is durable then. `None` if all is. It has to tell how it
     /// has ended.
-    pub(crate) fn unsynced(&mut self) -> Option<(Arc<dyn DiskFile>, u64)> {
+    pub(crate) fn unsynced(&mut self) -> Option<(Arc<dyn DiskFile>, Synced)> {
         let has = self.durable < self.end && self.failed.is_none();
         self.is_synced_beside = has;
         // By Invariant 2 all that is not durable lies in the last segment.
-        has.then(|| (Arc::clone(&self.file), self.end))
+        let synced = Synced {
+            end: self.end,
+            offset: self.offset,
+        };
+        has.then(|| (Arc::clone(&self.file), synced))
     }
 
     /// Notes how a sync beside the log has ended.
-    pub(crate) fn synced(&mut self, end: u64, result: io::Result<()>) -> io::Result<()> {
+    pub(crate) fn synced(&mut self, synced: Synced, result: io::Result<()>) -> io::Result<()> {
         self.is_synced_beside = false;
         self.poisoned_by(result)?;
-        self.durable = self.durable.max(end);
+        if synced.end > self.durable {
+            (self.durable, self.durable_offset) = (synced.end, Some(synced.offset));
+        }
         Ok(())
     }
 
@@ -240,7 +304,10 @@ impl Log {
 
     fn poisoned_by(&mut self, result: io::Result<()>) -> io::Result<()> {
         let Err(error) = result else { return Ok(()) };
-        let why = format!("{}: {error}", self.disk.shown(&self.name));
+        let why = format!(
+            "{}: {error}",
+            self.disk.shown(&Kind::Segment.name(self.segment))
+        );
         self.failed.get_or_insert(why.clone());
         Err(io::Error::new(error.kind(), why))
     }

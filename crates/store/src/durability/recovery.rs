@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::disk::Disk;
 use super::fault::seeded;
 use super::header::{self, Kind};
-use super::log::Log;
+use super::log::{Log, Mark};
 use super::record::{ALIGNED_TO, Record};
 use super::snapshot::{self, Unread};
 
@@ -104,18 +104,18 @@ pub(crate) fn recover<S: Restore>(
     let mut log = match last {
         Some((segment, first, offset, end)) if end >= snapshot_at => match seeded!(TailKept) {
             false => {
-                let records = &segment.bytes[header::BYTES..offset];
+                let records = &segment.bytes[..offset - header::BYTES];
                 Log::begin(Arc::clone(disk), first, records, end, segment_bytes)?
             }
-            true => {
-                let file = disk.open(&segment.name)?.into();
-                let room = disk.open(&segment.name)?.bytes()?;
-                let disk = Arc::clone(disk);
-                Log::on(disk, file, first, offset as u64, room, end, segment_bytes)
-            }
+            true => segment.go_on(first, offset, end, end, segment_bytes)?,
         },
-        // The snapshot has more than the log.
-        _ => Log::begin(Arc::clone(disk), at, &[], at, segment_bytes)?,
+        // The snapshot has more than the log. Whoever has made it may have been killed before its name was durable.
+        _ => {
+            if !seeded!(SnapshotUnnamed) {
+                disk.sync_names()?;
+            }
+            Log::begin(Arc::clone(disk), at, &[], at, segment_bytes)?
+        }
     };
     log.add_bytes(bytes_read);
     Ok(Recovered {
@@ -126,23 +126,48 @@ pub(crate) fn recover<S: Restore>(
     })
 }
 
-/// The log of a disk that was recovered, for another process that goes on with it after the one that has written it has ended. All
-/// that it has is durable then. `bytes` are those of all its records.
-pub(crate) fn reopen(disk: &Arc<dyn Disk>, segment_bytes: u64, bytes: u64) -> io::Result<Log> {
+/// The log of a disk that was recovered, for another process that goes on with it after the one that has written it has ended. It
+/// reads what follows a mark that was told of it, or the whole segment, writes that anew, as a sync may have failed that nobody has
+/// told of, and makes it durable, unless nothing has to be. `bytes` are those of all its records.
+pub(crate) fn reopen(
+    disk: &Arc<dyn Disk>,
+    segment_bytes: u64,
+    bytes: u64,
+    mark: Option<Mark>,
+) -> io::Result<Log> {
     let names = disk.list()?;
     let segments = names.iter().filter_map(|it| Kind::Segment.index(it));
-    let first = segments.max().ok_or_else(|| {
+    let last = segments.max().ok_or_else(|| {
         invalid(format!(
             "{}: the log that was there is gone",
             disk.shown("")
         ))
     })?;
-    let segment = Segment::read(disk, first)?;
-    let (offset, end) = segment.records(first, &[], |_, _| Ok(()))?;
+    let mark = match mark {
+        Some(mark) if mark.segment == last => mark,
+        // Whoever has begun it may have been killed before its name was durable.
+        _ => {
+            if !seeded!(TakenUnnamed) {
+                disk.sync_names()?;
+            }
+            Mark::begin(last)
+        }
+    };
+    let mut segment = Segment::read_from(disk, last, mark.offset)?;
+    let (offset, end) = segment.records(mark.end, &[], |_, _| Ok(()))?;
     // What is torn is whole at those who have not been answered.
-    segment.torn(offset, end)?;
-    let records = &segment.bytes[header::BYTES..offset];
-    let mut log = Log::begin(Arc::clone(disk), first, records, end, segment_bytes)?;
+    let is_torn = segment.torn(offset, end)?.is_some();
+    let file = disk.open(&segment.name)?;
+    let is_durable = mark.durable == mark.end || is_torn;
+    if is_durable && !seeded!(TakenUnwritten) {
+        let whole = offset - segment.from;
+        let written = segment.written.max(whole);
+        segment.bytes[whole..written].fill(0);
+        file.write_at(&segment.bytes[..written], mark.offset)?;
+        file.sync_all()?;
+    }
+    let durable = if is_durable { end } else { mark.durable };
+    let mut log = segment.go_on(last, offset, end, durable, segment_bytes)?;
     log.add_bytes(bytes);
     Ok(log)
 }
@@ -151,42 +176,92 @@ fn invalid(text: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, text)
 }
 
-/// A segment as it was read.
+/// A segment as it was read, from the end of a record on.
 struct Segment<'a> {
     disk: &'a Arc<dyn Disk>,
     name: String,
+    /// Where `bytes` begin in the file. Other offsets are from the file's beginning as well.
+    from: usize,
+    /// All up to the end of the file, of which so many were written. The rest is room: zeros, which need no memory until they are
+    /// looked at.
     bytes: Vec<u8>,
+    written: usize,
 }
 
 impl<'a> Segment<'a> {
     fn read(disk: &'a Arc<dyn Disk>, first: u64) -> io::Result<Self> {
-        let name = Kind::Segment.name(first);
-        let file = disk.open(&name)?;
-        // The room behind it has only zeros, and reading them would take as long as a disk that is slow.
-        let length = file.written_bytes()?.max(header::BYTES as u64);
-        let length = usize::try_from(length.min(file.bytes()?)).map_err(io::Error::other)?;
-        let mut bytes = vec![0; length];
-        let length = file.read_at(&mut bytes, 0)?;
-        bytes.truncate(length);
-        let segment = Self { disk, name, bytes };
-        match header::check(&segment.bytes, Kind::Segment, first) {
-            Ok(()) => Ok(segment),
-            Err(why) => Err(invalid(format!(
-                "{}: {why}: put the folder back from a copy",
-                disk.shown(&segment.name)
-            ))),
-        }
+        Self::read_from(disk, first, header::BYTES as u64)
     }
 
-    /// Gives the entries of its whole records to `each`; returns where these end, in bytes and in entries.
+    fn read_from(disk: &'a Arc<dyn Disk>, first: u64, from: u64) -> io::Result<Self> {
+        let name = Kind::Segment.name(first);
+        let file = disk.open(&name)?;
+        let mut header = [0; header::BYTES];
+        let read = file.read_at(&mut header, 0)?;
+        if let Err(why) = header::check(&header[..read], Kind::Segment, first) {
+            return Err(invalid(format!(
+                "{}: {why}: put the folder back from a copy",
+                disk.shown(&name)
+            )));
+        }
+        let from = usize::try_from(from).map_err(io::Error::other)?;
+        let behind = |end: u64| {
+            let end = usize::try_from(end).map_err(io::Error::other)?;
+            Ok::<_, io::Error>(end.saturating_sub(from))
+        };
+        let room = behind(file.bytes()?)?;
+        // The zeros behind the last record may lack.
+        let mut bytes = vec![0; room.next_multiple_of(ALIGNED_TO)];
+        // Reading the room as well would take as long as a slow disk.
+        let written = behind(file.written_bytes()?)?.min(room);
+        let written = file.read_at(&mut bytes[..written], from as u64)?;
+        Ok(Self {
+            disk,
+            name,
+            from,
+            bytes,
+            written,
+        })
+    }
+
+    /// What was read from an offset on.
+    fn at(&self, offset: usize) -> &[u8] {
+        self.bytes.get(offset - self.from..).unwrap_or(&[])
+    }
+
+    /// The log in this segment, whose records end here.
+    fn go_on(
+        &self,
+        first: u64,
+        offset: usize,
+        end: u64,
+        durable: u64,
+        segment_bytes: u64,
+    ) -> io::Result<Log> {
+        let file = self.disk.open(&self.name)?;
+        let (room, mark) = (
+            file.bytes()?,
+            Mark {
+                segment: first,
+                offset: offset as u64,
+                end,
+                durable,
+            },
+        );
+        let disk = Arc::clone(self.disk);
+        Ok(Log::on(disk, file.into(), mark, room, segment_bytes))
+    }
+
+    /// Gives the entries of its whole records to `each`, the first one of which is `first`; returns where these end, in bytes and in
+    /// entries.
     fn records(
         &self,
         first: u64,
         later: &[u64],
         mut each: impl FnMut(u64, &[u8]) -> Result<(), String>,
     ) -> io::Result<(usize, u64)> {
-        let (mut offset, mut end) = (header::BYTES, first);
-        while let Some(record) = Record::read(&self.bytes[offset..]).filter(|it| it.first == end) {
+        let (mut offset, mut end) = (self.from, first);
+        while let Some(record) = Record::read(self.at(offset)).filter(|it| it.first == end) {
             for entry in record.entries() {
                 let taken = entry.ok_or_else(|| "an entry that is none".to_owned());
                 let taken = taken.and_then(|(index, bytes)| each(index, bytes));
@@ -203,26 +278,27 @@ impl<'a> Segment<'a> {
             let why = "a record that is damaged, before others that are whole";
             return Err(self.damaged(offset, why, &[]));
         }
-        let rest = &self.bytes[offset..self.used().max(offset)];
+        let rest = self.bytes[..self.written].get(offset - self.from..);
         let shown = self.disk.shown(&self.name);
         let told = || {
             format!("{shown}: cut off at byte {offset}, where a record was not written to its end")
         };
-        Ok(rest.iter().any(|byte| *byte != 0).then(told))
+        let is_torn = rest.is_some_and(|it| it.iter().any(|byte| *byte != 0));
+        Ok(is_torn.then(told))
     }
 
-    /// Where nothing but zeros follows, to a few bytes.
+    /// Where nothing but zeros follows in the file, to a few bytes.
     fn used(&self) -> usize {
         const ZEROS: [u8; 64] = [0; 64];
-        let mut pieces = self.bytes.chunks(ZEROS.len());
+        let mut pieces = self.bytes[..self.written].chunks(ZEROS.len());
         let used = pieces.rposition(|it| *it != ZEROS[..it.len()]);
-        used.map_or(0, |it| self.bytes.len().min((it + 1) * ZEROS.len()))
+        used.map_or(0, |it| self.from + self.written.min((it + 1) * ZEROS.len()))
     }
 
     /// Whether a record after `offset` tells that the one there, which begins with entry `end`, was durable.
     fn is_durable_after(&self, offset: usize, end: u64) -> bool {
         let places = (offset..self.used()).step_by(ALIGNED_TO);
-        let mut later = places.filter_map(|at| Record::read(&self.bytes[at..]));
+        let mut later = places.filter_map(|at| Record::read(self.at(at)));
         later.any(|record| record.durable > end)
     }
 

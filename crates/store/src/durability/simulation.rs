@@ -305,6 +305,9 @@ fn seeded_faults_are_found() {
         let found = fault::with(Some(fault), || first_failure(case, 2_000));
         assert!(found.is_some(), "{fault:?} goes unnoticed");
     }
+    // It takes a server that is killed amid a snapshot, another one that begins with that, and then a power loss.
+    let found = fault::with(Some(Fault::SnapshotUnnamed), || first_failure(case, 10_000));
+    assert!(found.is_some(), "a snapshot without a name goes unnoticed");
     let found = fault::with(Some(Fault::DurableCutOff), || {
         first_failure(damaged_case, 2_000)
     });

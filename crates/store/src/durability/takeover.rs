@@ -9,6 +9,7 @@ use super::disk::Disk;
 use super::entry::Entry;
 use super::fault::{self, Fault};
 use super::journal::Journal;
+use super::log::Mark;
 use super::policy::AppendFsync;
 use super::recovery::{recover, reopen};
 use super::simulated::SimulatedDisk;
@@ -34,6 +35,8 @@ struct Generation<'a> {
     /// How far the log is told to be.
     released: u64,
     written: u64,
+    /// Up to where it is told to need no reading.
+    mark: Option<Mark>,
     /// Each with how much it has applied.
     replicas: [(Arc<Tail>, usize); REPLICAS],
     writer: Option<(usize, Journal)>,
@@ -82,9 +85,9 @@ impl Generation<'_> {
             return;
         };
         match self.random.u8(..6) {
-            0 => self.simulated.crash_in(self.random.u64(..6)),
+            0 => self.simulated.crash_in(self.random.u64(..12)),
             // A write may be there in part.
-            1 => self.simulated.fail_in(self.random.u64(..6)),
+            1 => self.simulated.fail_in(self.random.u64(..12)),
             _ => {}
         }
         // By the event loop, as far as that may be, or by the thread.
@@ -100,13 +103,19 @@ impl Generation<'_> {
         } else {
             self.released = self.released.max(journal.released());
             self.written = journal.written();
+            self.mark = match self.random.u8(..4) {
+                0 => self.mark,
+                1 => None,
+                _ => journal.mark(),
+            };
         }
         self.simulated.restart();
     }
 
     /// A replica goes on with the log.
     fn appoint(&mut self, replica: usize) -> Result<(), String> {
-        let log = reopen(&self.disk, SEGMENT_BYTES, 0).map_err(|error| error.to_string())?;
+        let log =
+            reopen(&self.disk, SEGMENT_BYTES, 0, self.mark).map_err(|error| error.to_string())?;
         let next = log.end() - self.base;
         if next < self.written {
             return Err(format!("{} were written, {next} are there", self.written));
@@ -159,6 +168,7 @@ fn case(seed: u64) -> Result<(), String> {
             order: Vec::new(),
             released: 0,
             written: 0,
+            mark: None,
             replicas: Default::default(),
             writer: None,
         };
@@ -201,6 +211,8 @@ fn seeded_faults_are_found() {
         Fault::TrimmedUnreleased,
         Fault::TailNotTaken,
         Fault::ToldUnsynced,
+        Fault::TakenUnwritten,
+        Fault::TakenUnnamed,
     ] {
         let found = fault::with(Some(fault), || first_failure(case, 1_000));
         assert!(found.is_some(), "{fault:?} goes unnoticed");

@@ -65,6 +65,7 @@ impl Generation {
             let lines = group.user_lines().map_err(io::Error::other)?;
             let log = GroupLog::new(lines, Offers::lines(replicas));
             log.set_saves(&opened.saves());
+            log.set_mark(opened.mark());
             Ok::<_, io::Error>(Folder {
                 directory: Arc::clone(directory),
                 base: opened.end(),
@@ -140,7 +141,7 @@ impl Generation {
         match &self.folder {
             Some(Folder { log, directory, .. }) if !log.is_closed() && log.failed().is_none() => {
                 let disk = Arc::clone(directory) as Arc<dyn Disk>;
-                reopen(&disk, SEGMENT_BYTES, 0).map(drop)
+                reopen(&disk, SEGMENT_BYTES, 0, log.mark()).map(drop)
             }
             _ => Ok(()),
         }

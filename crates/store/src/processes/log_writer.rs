@@ -197,7 +197,7 @@ fn open(context: &LogContext) -> io::Result<Persistence> {
     #[cfg(test)]
     let disk = &crate::durability::FailingDisk::or(Arc::clone(disk));
     let saves = words.saves();
-    let log = reopen(disk, SEGMENT_BYTES, saves.log_bytes)?;
+    let log = reopen(disk, SEGMENT_BYTES, saves.log_bytes, words.mark())?;
     let next = log.end().checked_sub(*base);
     let next = next.filter(|it| *it >= words.written());
     let next = next.ok_or_else(|| {
@@ -234,6 +234,9 @@ fn tell_released(context: &LogContext, shared: &Shared, persistence: &Persistenc
     context
         .log
         .set_released(journal.written(), journal.released());
+    if let Some(mark) = journal.mark() {
+        context.log.set_mark(mark);
+    }
 }
 
 fn wake(context: &LogContext) {
