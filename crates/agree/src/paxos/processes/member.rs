@@ -223,6 +223,9 @@ impl ProcessMember {
                     self.driver.receive(*from, packet, now_ns, &mut self.wires);
                 }
             }
+            if receiver.is_awaited() {
+                self.group.wakers().wake(*from);
+            }
         }
         let lost = self.group.lost() & !(1 << self.me);
         self.driver.set_lost(lost);
@@ -286,9 +289,10 @@ impl ProcessMember {
         is_taken && self.driver.next() >= self.watermark.get(0)
     }
 
-    /// Whether a packet is there, or a member has ended or begun.
+    /// Whether a packet is there, or there is room for one that waits, or a member has ended or begun.
     fn has_news(&self) -> bool {
         self.receivers.iter().any(|(_, it)| it.can_receive())
+            || self.wires.can_flush()
             || self.group.lost() & !(1 << self.me) != self.wires.lost()
     }
 

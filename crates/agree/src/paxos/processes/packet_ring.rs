@@ -8,10 +8,13 @@
 //! **Invariant 1:** the sender writes a slot only after it has seen that the packet there was read. **Invariant 2:** one process
 //! at a time is the sender, and one the receiver.
 //!
+//! A sender that waits for room says so in the ring before it sleeps and looks once more, and the receiver says how far it has read before
+//! it looks who waits: a full fence lies between the two on both sides, so one of them sees what the other has said.
+//!
 //! Orderings: the stamp is written with release after the packet, and read with acquire before it; how far was read is written with
 //! release after packets were copied, and read with acquire before they are overwritten.
 
-use corecast_wire::{LineRef, LineSlice, Words};
+use corecast_wire::{LineRef, LineSlice, Words, fence};
 
 use super::word_stream::{ENTRY_LINES, WordReader, WordWriter};
 
@@ -23,10 +26,14 @@ const STAMP: usize = 0;
 const HEAD: usize = 1;
 const PACKET: usize = 2;
 
+/// Words of the line that is not a slot: how many packets were read, and whether the sender waits for room.
+const READ: usize = 0;
+const AWAITED: usize = 1;
+
 /// The lines of a ring.
 #[derive(Clone, Debug)]
 pub(super) struct RingLines {
-    /// Its first word says how many packets were read.
+    /// See [`READ`].
     pub(super) read: LineRef<Words>,
     pub(super) slots: LineSlice<Words>,
 }
@@ -55,7 +62,7 @@ pub(super) struct RingSender {
 impl RingSender {
     /// Goes on where a former sender has ended.
     pub(super) fn new(lines: RingLines) -> Self {
-        let read = lines.read.get(0);
+        let read = lines.read.get(READ);
         let mut next = read;
         while lines.slot(next)[0].get(STAMP) == next + 1 {
             next += 1;
@@ -63,10 +70,21 @@ impl RingSender {
         Self { lines, next, read }
     }
 
+    /// Whether there is room.
+    pub(super) fn can_send(&self) -> bool {
+        let has_room = |read| self.next - read < self.lines.slots();
+        has_room(self.read) || has_room(self.lines.read.get(READ))
+    }
+
+    /// Says that it waits for room. It has to look once more, behind a full fence.
+    pub(super) fn await_room(&self) {
+        self.lines.read.set(AWAITED, 1);
+    }
+
     /// Sends a packet of up to 8 · 126 bytes, if there is room.
     pub(super) fn try_send(&mut self, tag: u32, packet: &[u8]) -> bool {
         if self.next - self.read >= self.lines.slots() {
-            self.read = self.lines.read.get(0);
+            self.read = self.lines.read.get(READ);
             if self.next - self.read >= self.lines.slots() {
                 return false;
             }
@@ -85,19 +103,30 @@ impl RingSender {
 pub(super) struct RingReceiver {
     lines: RingLines,
     next: u64,
-    /// What was told to the sender.
+    /// What was told to the sender, and whether it was since it was last looked whether the sender waits.
     told: u64,
+    is_news: bool,
 }
 
 impl RingReceiver {
     /// Goes on where a former receiver has said that it was.
     pub(super) fn new(lines: RingLines) -> Self {
-        let next = lines.read.get(0);
+        let next = lines.read.get(READ);
         Self {
             lines,
             next,
             told: next,
+            is_news: false,
         }
+    }
+
+    /// Whether the sender is to be woken: it waits for room, and there is some since this was last asked.
+    pub(super) fn is_awaited(&mut self) -> bool {
+        if !std::mem::take(&mut self.is_news) {
+            return false;
+        }
+        fence::full(false);
+        self.lines.read.get(AWAITED) != 0 && self.lines.read.replace(AWAITED, 1, 0)
     }
 
     /// Whether a packet is there.
@@ -115,8 +144,8 @@ impl RingReceiver {
             found = copied.map(|()| (head >> 32) as u32);
             self.next += 1;
             if self.next - self.told >= self.lines.slots() / 4 {
-                self.told = self.next;
-                self.lines.read.set(0, self.told);
+                (self.told, self.is_news) = (self.next, true);
+                self.lines.read.set(READ, self.told);
             }
         }
         found
@@ -127,6 +156,30 @@ impl RingReceiver {
 mod tests {
     use super::*;
     use corecast_wire::Segment;
+
+    #[test]
+    fn a_sender_that_waits_for_room_is_told_of_it_once() {
+        let segment = Segment::new(128 + 8 * SLOT_LINES * 128, None).unwrap();
+        let lines = RingLines {
+            read: segment.at::<Words>(0, 1).unwrap().get(0),
+            slots: segment.at::<Words>(128, 8 * SLOT_LINES).unwrap(),
+        };
+        let mut sender = RingSender::new(lines.clone());
+        let mut receiver = RingReceiver::new(lines);
+        let mut packet = Vec::new();
+        for _ in 0..3 {
+            while sender.try_send(1, b"packet") {}
+            assert!(!sender.can_send() && !receiver.is_awaited());
+            sender.await_room();
+            // Room is told of by the quarter.
+            receiver.try_receive(&mut packet);
+            assert!(!sender.can_send() && !receiver.is_awaited());
+            receiver.try_receive(&mut packet);
+            assert!(sender.can_send() && receiver.is_awaited());
+            while receiver.try_receive(&mut packet).is_some() {}
+            assert!(!receiver.is_awaited(), "it is awake");
+        }
+    }
 
     /// Ends that are killed and start again at any time: packets come whole and in their order, none is lost, and those that
     /// come again follow each other.
@@ -150,7 +203,7 @@ mod tests {
                     0 => {
                         // Amid a packet: all but its stamp is written.
                         let slot = lines.slot(sender.next);
-                        if sender.next - lines.read.get(0) < 8 {
+                        if sender.next - lines.read.get(READ) < 8 {
                             slot[0].set(HEAD, u64::MAX);
                         }
                         sender = RingSender::new(lines.clone());

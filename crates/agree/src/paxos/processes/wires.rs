@@ -79,7 +79,16 @@ impl ProcessWires {
             if wire.backlog.len() < before {
                 self.group.wakers().wake(to);
             }
+            if !wire.backlog.is_empty() {
+                wire.sender.await_room();
+            }
         }
+    }
+
+    /// Whether what waits for room has some.
+    pub(super) fn can_flush(&self) -> bool {
+        let mut wires = self.senders.iter().flatten();
+        wires.any(|wire| !wire.backlog.is_empty() && wire.sender.can_send())
     }
 }
 
