@@ -33,6 +33,8 @@ pub(super) enum State {
     Ready,
     /// Its replies wait until what they depend on is in the log.
     Held,
+    /// It has replies, which were put off.
+    Replies,
     /// It is to be closed.
     Ended,
 }
@@ -167,6 +169,7 @@ impl Connection {
         shared: &Shared,
         scratch: &mut [u8],
         now: Instant,
+        puts_off: bool,
     ) -> State {
         if !self.awaits && std::mem::take(&mut self.resumes) {
             // All that the log has to have for it is waited for at once.
@@ -202,6 +205,9 @@ impl Connection {
         }
         if let Some(state) = self.held(shared) {
             return state;
+        }
+        if puts_off && !self.out.is_empty() && !self.full && !self.session.ends {
+            return State::Replies;
         }
         if !self.write(now) {
             return State::Ended;

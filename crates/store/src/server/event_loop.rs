@@ -2,7 +2,9 @@
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::num::NonZero;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use corecast_wire::sync::Ordering;
@@ -14,6 +16,7 @@ use super::connection::{Connection, SCRATCH_BYTES, State};
 use super::pipeline::Pipeline;
 use super::session::Session;
 use super::shared::{self, Accepted, Shared};
+use super::soon::Soon;
 use crate::durability::{Commit, Durability};
 use crate::keyspace::{Read, Response};
 use crate::store::StoreHandle;
@@ -44,6 +47,10 @@ pub(super) struct EventLoop {
     ready: Vec<usize>,
     /// Connections whose replies wait for a commit.
     held: Vec<usize>,
+    /// Those whose replies were put off until the others of the turn were served, and whether they are now: a client of many
+    /// connections is woken once for all then.
+    replies: Vec<usize>,
+    puts_off: bool,
     /// Another event loop is at a commit, and wakes this one.
     waits: bool,
     pipeline: Pipeline,
@@ -78,6 +85,8 @@ impl EventLoop {
             connections: Slab::new(),
             ready: Vec::new(),
             held: Vec::new(),
+            replies: Vec::new(),
+            puts_off: false,
             waits: false,
             pipeline: Pipeline::new(store),
             shared,
@@ -95,6 +104,7 @@ impl EventLoop {
         let mut events = Events::with_capacity(1024);
         let mut scratch = vec![0; SCRATCH_BYTES];
         let mut turn = Vec::new();
+        let mut soon = Soon::new(self.may_look());
         while !self.shared.is_stopped() {
             let held = !self.held.is_empty() && !self.waits;
             let has_writes = self.pipeline.has_writes();
@@ -106,10 +116,13 @@ impl EventLoop {
                     false => replica.take(),
                 }
             }
-            match self.poll.poll(&mut events, Some(pause)) {
-                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
-                _ => {}
-            }
+            let mut poll = |pause| match self.poll.poll(&mut events, Some(pause)) {
+                Err(error) if error.kind() != ErrorKind::Interrupted => Err(error),
+                _ => Ok(!events.is_empty()),
+            };
+            let comes_soon = !pause.is_zero() && soon.look(|| poll(Duration::ZERO))?;
+            let has_come = comes_soon || poll(pause)?;
+            soon.note(has_come);
             if let Some(replica) = self.pipeline.store().replica() {
                 replica.wakes();
                 replica.goes_on()?;
@@ -137,12 +150,17 @@ impl EventLoop {
             if self.accepts {
                 self.accept();
             }
+            self.puts_off = turn.len() > 1;
             for key in turn.drain(..) {
                 self.advance(key, &mut scratch, now);
                 self.answer(&mut scratch, now);
             }
             self.pipeline.agree();
             self.answer(&mut scratch, now);
+            self.puts_off = false;
+            for key in std::mem::take(&mut self.replies) {
+                self.advance(key, &mut scratch, now);
+            }
             if now.duration_since(self.ticked) >= TICK {
                 self.ticked = now;
                 self.tick(now);
@@ -155,13 +173,26 @@ impl EventLoop {
         Ok(())
     }
 
+    /// Whether looking before a sleep takes no processor from others: replicas that are processes are also woken in other ways, and
+    /// somebody has to ask.
+    fn may_look(&mut self) -> bool {
+        let processors = available_parallelism().map_or(1, NonZero::get);
+        self.pipeline.store().replica().is_none() && self.shared.options.replicas < processors
+    }
+
     /// Lets a connection do what it can.
     fn advance(&mut self, key: usize, scratch: &mut [u8], now: Instant) {
         let Some(connection) = self.connections.get_mut(key) else {
             return;
         };
         let before = connection.bytes();
-        let state = connection.advance(&mut self.pipeline, &self.shared, scratch, now);
+        let state = connection.advance(
+            &mut self.pipeline,
+            &self.shared,
+            scratch,
+            now,
+            self.puts_off,
+        );
         let after = connection.bytes();
         connection.note();
         self.bytes = self.bytes + after - before;
@@ -169,6 +200,7 @@ impl EventLoop {
             State::Waits => {}
             State::Ready => self.ready.push(key),
             State::Held => self.held.push(key),
+            State::Replies => self.replies.push(key),
             State::Ended => self.close(key),
         }
         if after > before {

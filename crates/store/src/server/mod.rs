@@ -5,6 +5,7 @@
 //! | `options.rs` | what a server is asked for |
 //! | `listener.rs` | the socket that clients come to |
 //! | `event_loop.rs` | one thread: which connections are ready, and the clock |
+//! | `soon.rs` | looks that it takes before it sleeps |
 //! | `connection.rs` | a socket with its buffers: what was read, what is to be written, and their limits |
 //! | `pipeline.rs` | the requests at hand: runs of reads and of writes, each one operation of the store |
 //! | `batch.rs` | where replicas are processes: the writes of one turn, which are one command of theirs |
@@ -32,6 +33,7 @@ mod saving;
 mod session;
 mod session_commands;
 mod shared;
+mod soon;
 mod surroundings;
 mod transaction;
 mod transaction_queue;
