@@ -248,6 +248,7 @@ pub unsafe extern "C" fn corecast_builder_policy(
     let wait_config = WaitConfig {
         spin_ns,
         hardware_ns: 0,
+        soon_ns: 0,
         yield_ns,
         park,
     };

@@ -48,10 +48,12 @@ impl Waiting {
             Self::Budget(ns) => {
                 let spin_ns = balanced.spin_ns.min(ns);
                 let hardware_ns = balanced.hardware_ns.min(ns - spin_ns);
+                let soon_ns = balanced.soon_ns.min(ns - spin_ns - hardware_ns);
                 let wait_config = WaitConfig {
                     spin_ns,
                     hardware_ns,
-                    yield_ns: ns - spin_ns - hardware_ns,
+                    soon_ns,
+                    yield_ns: ns - spin_ns - hardware_ns - soon_ns,
                     park: true,
                 };
                 (wait_config, "budget")
@@ -192,9 +194,14 @@ mod tests {
         let (oversubscribed, _) = Waiting::Budget(50_000)
             .applied(WaitConfig::OVERSUBSCRIBED)
             .unwrap();
+        let soon_ns = WaitConfig::OVERSUBSCRIBED.soon_ns;
         assert_eq!(
-            (oversubscribed.spin_ns, oversubscribed.yield_ns),
-            (0, 50_000)
+            (
+                oversubscribed.spin_ns,
+                oversubscribed.soon_ns,
+                oversubscribed.yield_ns
+            ),
+            (0, soon_ns, 50_000 - soon_ns)
         );
         assert_eq!(Waiting::Balanced.applied(balanced), None);
     }

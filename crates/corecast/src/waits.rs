@@ -23,6 +23,8 @@ pub struct Waits {
     pub hardware: Option<&'static str>,
     /// How many waits of this process came to that phase when this was told.
     pub hardware_waits: u64,
+    /// Nanoseconds of polling before that, where waits do not spin and such polls have ended them.
+    pub soon_ns: u32,
     /// Nanoseconds of polling with the CPU offered to others.
     pub yield_ns: u32,
     /// Whether members sleep after that.
@@ -132,6 +134,7 @@ impl Waits {
         WaitConfig {
             spin_ns: self.spin_ns,
             hardware_ns: self.hardware_ns,
+            soon_ns: self.soon_ns,
             yield_ns: self.yield_ns,
             park: self.park,
         }
@@ -145,6 +148,7 @@ impl Waits {
         let policy = WaitConfig {
             spin_ns: tuned.spin_ns,
             hardware_ns: tuned.hardware_ns,
+            soon_ns: tuned.soon_ns,
             yield_ns: tuned.yield_ns,
             park: tuned.park,
         };
@@ -185,6 +189,7 @@ impl Waits {
         WaitConfig {
             spin_ns,
             hardware_ns,
+            soon_ns,
             yield_ns,
             park,
         }: WaitConfig,
@@ -196,6 +201,7 @@ impl Waits {
             hardware_ns,
             hardware: HardwareWait::here().map(|found| found.instruction().name()),
             hardware_waits: hardware_wait::waits(),
+            soon_ns,
             yield_ns,
             park,
             reason,
@@ -216,6 +222,7 @@ impl fmt::Display for Waits {
             let timed = [
                 (self.spin_ns, "spin"),
                 (self.hardware_ns, &in_cpu),
+                (self.soon_ns, "where that has ended waits spin"),
                 (self.yield_ns, "yield"),
             ];
             for (ns, what) in timed.into_iter().filter(|&(ns, _)| ns > 0) {

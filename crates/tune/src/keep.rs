@@ -72,6 +72,7 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
         kept.waits = tuned.outcome.wait_config.map(|wait_config| TunedWaits {
             spin_ns: wait_config.spin_ns,
             hardware_ns: wait_config.hardware_ns,
+            soon_ns: wait_config.soon_ns,
             yield_ns: wait_config.yield_ns,
             park: wait_config.park,
         });

@@ -95,12 +95,6 @@ pub struct WaitStrategy {
     parker: LineRef<Line<Parker>>,
 }
 
-/// About the time of two switches to another thread: one on the other CPU, after which the thread that is waited for comes, and the one
-/// that giving the CPU away would cost here. Among four ranks on two CPUs, with 1.3 µs of it, alltoalls of 8 bytes take 0.75 of the
-/// time without, broadcasts 0.77, and with 0.6 µs 0.9 and 1.0; where ranks of eight spin for as long as their
-/// turns take, some 3 µs, allgathers take 1.6 (2-core KVM guest, AMD EPYC, 29 November 2026).
-const SOON_NS: u32 = 1_300;
-
 /// The phases of a wait before it sleeps, in ticks.
 #[derive(Clone, Debug)]
 #[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
@@ -216,7 +210,7 @@ impl Pace {
             hardware: None,
             yield_ticks: ticks(wait_config.yield_ns).max(least),
             soon_ticks: match (spin_ns, wait_config.yield_ns) {
-                (0, 1..) => ticks(SOON_NS),
+                (0, 1..) => ticks(wait_config.soon_ns),
                 _ => 0,
             },
             park: wait_config.park,

@@ -122,6 +122,7 @@ fn the_tuning_of_the_most_similar_team_is_better_than_none() {
         one.waits = Some(corecast_model::profile::TunedWaits {
             spin_ns: 1,
             hardware_ns: 0,
+            soon_ns: 0,
             yield_ns: 2,
             park: true,
         });

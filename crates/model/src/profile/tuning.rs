@@ -95,6 +95,9 @@ pub struct TunedWaits {
     /// How long to wait in the CPU for a write of the line that is looked at, in nanoseconds.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub hardware_ns: u32,
+    /// How long to poll before that, where a wait does not spin and such polls have ended waits, in nanoseconds.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub soon_ns: u32,
     /// How long to poll with the CPU offered to others in between, in nanoseconds.
     pub yield_ns: u32,
     /// Whether to park after that.

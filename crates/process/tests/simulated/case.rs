@@ -401,6 +401,7 @@ fn spec(random: &Random, seed: u64, n: usize) -> Spec {
         WaitConfig::PARK,
         WaitConfig::PARK,
         WaitConfig {
+            soon_ns: 1_300,
             yield_ns: 5_000,
             ..WaitConfig::PARK
         },

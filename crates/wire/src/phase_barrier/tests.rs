@@ -11,6 +11,7 @@ const POLICIES: [WaitConfig; 4] = [
     WaitConfig::PARK,
     WaitConfig {
         spin_ns: 1_000,
+        soon_ns: 0,
         yield_ns: 1_000,
         ..WaitConfig::PARK
     },

@@ -22,6 +22,7 @@ const fn short(spin_ns: u32, yield_ns: u32, park: bool) -> WaitConfig {
     WaitConfig {
         spin_ns,
         hardware_ns: 0,
+        soon_ns: 0,
         yield_ns,
         park,
     }

@@ -12,6 +12,7 @@ fn profile() -> Profile {
     tuning.waits = Some(TunedWaits {
         spin_ns: 3000,
         hardware_ns: 0,
+        soon_ns: 0,
         yield_ns: 100,
         park: true,
     });

@@ -124,6 +124,7 @@ fn pace(hardware_ns: u32, park: bool) -> Pace {
     let wait_config = WaitConfig {
         spin_ns: 100,
         hardware_ns,
+        soon_ns: 0,
         yield_ns: 1_000,
         park,
     };
