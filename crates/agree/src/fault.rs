@@ -28,6 +28,8 @@ pub(crate) enum Fault {
     ChosenNotCarried,
     /// 1Paxos: what the leader has learned is dropped, whether the others have learned it or not.
     FloorOfLeader,
+    /// 1Paxos: a leader that is not waited for drops what it has not learned itself.
+    LeaderUnawaited,
     /// 1Paxos: a member that restarts goes on as the leader that the log names.
     RestartedLeads,
     /// 1Paxos: a deposed leader does not notice.

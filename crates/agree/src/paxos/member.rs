@@ -1,5 +1,8 @@
 //! What each member is besides its acceptor: a learner always, and a leader when the configuration log says so.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Configuration, Message, Value, Window};
 
 /// What happens to a member.
@@ -528,8 +531,13 @@ impl<C: Clone> Member<C> {
         // A member that has restarted has less than before.
         learned[member] = next;
         learned[me] = own;
+        // This member may lead before it is one of those that are waited for. What it lacks itself it must not drop: it might be
+        // told only by one that ends now.
+        let members = match seeded!(LeaderUnawaited) {
+            true => self.configuration.members,
+            false => self.configuration.members | 1 << me,
+        };
         let waited_for = learned.iter().enumerate();
-        let members = self.configuration.members;
         let waited_for = waited_for.filter(|(member, _)| members >> member & 1 == 1);
         let mut floor = waited_for.map(|(_, next)| *next).min().unwrap_or(own);
         if seeded!(FloorOfLeader) {

@@ -26,7 +26,7 @@
 //! **Invariant 1:** what the acceptor of a configuration accepts with that configuration's ballot is chosen, and nothing else
 //! is. **Invariant 2:** whatever a former acceptor may have accepted and not all members have learned is carried by the last
 //! entry, or the present acceptor has accepted it. **Invariant 3:** a floor is raised only over what all members of the
-//! configuration have learned.
+//! configuration and its leader have learned.
 //!
 //! The rules that keep them, the faults that break them, and what was proved are in `docs/consensus.md`.
 //!

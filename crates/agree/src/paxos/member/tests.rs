@@ -1,0 +1,62 @@
+use super::*;
+use crate::fault::{self, Fault};
+
+/// Steps a member, and appends to the configuration log at once what it wants appended.
+fn step(member: &mut Member<u32>, input: Input<u32>) -> Vec<Output<u32>> {
+    let mut outputs = Vec::new();
+    member.step(input, &mut outputs);
+    let appends = |it: &Output<u32>| matches!(it, Output::Append { .. });
+    if outputs.iter().any(appends) {
+        member.step(Input::Appended, &mut outputs);
+    }
+    outputs
+}
+
+/// A member that restarts with nothing, and leads while only another one is waited for. It has proposed a command, which that one
+/// has learned; it has not. Returns the floor that it then tells with its next command.
+fn floor_of_a_leader_that_is_not_waited_for(fault: Option<Fault>) -> u64 {
+    let (leader, other) = (1, 0);
+    let mut member = Member::new(leader, 2);
+    let configuration = Configuration {
+        members: 1 << other,
+        acceptor: other,
+        ..first_configuration(2)
+    };
+    let position = 1;
+    step(
+        &mut member,
+        Input::Configured {
+            position,
+            configuration,
+        },
+    );
+    step(&mut member, Input::Lead);
+    let message = Message::Promise {
+        ballot: position + 1,
+        accepted: Window::new(0),
+    };
+    let from = other;
+    step(&mut member, Input::Received { from, message });
+    assert!(member.leads());
+    step(&mut member, Input::Propose(7));
+    let message = Message::Learned { next: 1 };
+    fault::with(fault, || {
+        step(&mut member, Input::Received { from, message })
+    });
+    let told = step(&mut member, Input::Propose(8));
+    let floors = told.iter().filter_map(|output| match output {
+        Output::Send {
+            message: Message::Accept { floor, .. },
+            ..
+        } => Some(*floor),
+        _ => None,
+    });
+    floors.last().unwrap()
+}
+
+#[test]
+fn a_leader_drops_nothing_that_it_lacks() {
+    assert_eq!(floor_of_a_leader_that_is_not_waited_for(None), 0);
+    let fault = Some(Fault::LeaderUnawaited);
+    assert_eq!(floor_of_a_leader_that_is_not_waited_for(fault), 1);
+}
