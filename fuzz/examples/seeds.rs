@@ -166,6 +166,7 @@ fn tuning() -> Tuning {
     tuning.waits = Some(TunedWaits {
         spin_ns: 3000,
         hardware_ns: 2000,
+        soon_ns: 0,
         yield_ns: 100_000,
         park: true,
     });

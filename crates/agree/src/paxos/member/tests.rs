@@ -44,14 +44,14 @@ fn floor_of_a_leader_that_is_not_waited_for(fault: Option<Fault>) -> u64 {
         step(&mut member, Input::Received { from, message })
     });
     let told = step(&mut member, Input::Propose(8));
-    let floors = told.iter().filter_map(|output| match output {
+    let mut floors = told.iter().filter_map(|output| match output {
         Output::Send {
             message: Message::Accept { floor, .. },
             ..
         } => Some(*floor),
         _ => None,
     });
-    floors.last().unwrap()
+    floors.next_back().unwrap()
 }
 
 #[test]
