@@ -62,16 +62,21 @@ impl Watch for NothingElse<'_> {
             endpoint.borrow_mut().peek(link)
         };
         let published = || Some(self.reader?.look()?).map(|publish| (publish.tag, publish.len));
-        match sent.or_else(lent).or_else(published) {
-            Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
+        let overtaking = self.overtaking.as_mut().filter(|_| !mutated!(RestUnseen));
+        let len = match sent.or_else(lent).or_else(published) {
+            Some((tag, len)) if tag == self.tag => Some(len),
             _ => {
                 let sender = self.watch.history(self.watch.peer);
-                let overtaking = self.overtaking.as_mut().filter(|_| !mutated!(RestUnseen));
-                match overtaking.and_then(|it| it.first(self.tag, sender)) {
-                    Some(len) => Err(self.watch.length(len, self.expected)),
-                    None => self.watch.check(waited),
-                }
+                overtaking.and_then(|it| it.first(self.tag, sender))
             }
+        };
+        let Some(len) = len else {
+            return self.watch.check(waited);
+        };
+        // Where the operation was cancelled, its sender has taken back what it lent. It had seen that it was, so this rank sees it as well.
+        if !mutated!(CancelUnseen) {
+            self.watch.stops()?;
         }
+        Err(self.watch.length(len, self.expected))
     }
 }

@@ -262,6 +262,11 @@ impl PeerWatch<'_> {
             .is_some_and(|staging| staging.endpoint.borrow().is_staging())
     }
 
+    /// An error if the team has failed, or the operation was cancelled.
+    pub(super) fn stops(&self) -> Result<(), Failure> {
+        self.state.stops(self.rank, self.operation.seq)
+    }
+
     /// The failure that follows from the state of the peer, or of another one that holds this rank up: it cannot arrive, or
     /// takes longer than a limit.
     fn verdict(&self, slept: Duration) -> Result<(), Failure> {
@@ -301,10 +306,9 @@ impl Watch for PeerWatch<'_> {
     type Error = Failure;
 
     fn check(&mut self, slept: Duration) -> Result<(), Failure> {
-        let stops = || self.state.stops(self.rank, self.operation.seq);
-        stops()?;
+        self.stops()?;
         // If the team has stopped meanwhile, that is why the peer went on or left, and it is reported first.
         self.verdict(slept)
-            .or_else(|failure| stops().and(Err(failure)))
+            .or_else(|failure| self.stops().and(Err(failure)))
     }
 }

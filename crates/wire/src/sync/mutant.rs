@@ -148,6 +148,8 @@ pub enum Mutant {
     /// A message in place of a loan between processes does not show by the rest of its sender, nor by stated lengths, which
     /// not all operations have.
     RestUnseen,
+    /// A member takes a message behind a loan that its peer has taken back, as the operation was cancelled, for one in place of it.
+    CancelUnseen,
     /// A member that waits for one peer does not see that another one, which holds up what it lends to both, has gone.
     BorrowersUnwatched,
     /// A member that waits for long does not compare its length with those of others.
