@@ -153,7 +153,7 @@ impl<C: Clone> Driver<C> {
             answered: 0,
             resent_ns: now_ns,
             leading_ns: None,
-            held: Held::new(options.pending_max * size),
+            held: Held::new(options.pending_max.saturating_mul(size)),
             reported: 0,
             ahead: None,
             routes: None,
@@ -424,12 +424,12 @@ impl<C: Clone> Driver<C> {
             self.held.since_ns = None;
             return true;
         }
-        kept < 2 * lag_max && !self.awaits_members(now_ns)
+        kept < lag_max.saturating_mul(2) && !self.awaits_members(now_ns)
     }
 
     /// Whether a member that is alive lags, and has not done so for long. A new leader first hears how far the others are.
     fn awaits_members(&mut self, now_ns: u64) -> bool {
-        let patience_ns = PATIENCE * self.options.heartbeat_ns;
+        let patience_ns = PATIENCE.saturating_mul(self.options.heartbeat_ns);
         let leads_since = self.leading_ns.unwrap_or(now_ns);
         let lag = self.member.lag(!(self.absent | 1 << self.me));
         if lag <= self.options.lag_max / 2 || now_ns - leads_since <= patience_ns {
@@ -600,7 +600,8 @@ impl<C: Clone> Driver<C> {
         let (acceptor, before) = (configuration.acceptor, configuration.members);
         let members = self.member.members_wanted(self.options.lag_max);
         // A new leader first hears how far the others are.
-        if members != before && now_ns - since > PATIENCE * self.options.heartbeat_ns {
+        if members != before && now_ns - since > PATIENCE.saturating_mul(self.options.heartbeat_ns)
+        {
             self.run(Input::Reconfigure { acceptor, members }, io);
         }
     }
