@@ -101,7 +101,7 @@ pub struct Driver<C> {
     submitted_ns: u64,
     /// The first of them at the last tick: while it changes, nothing was lost.
     awaited: Option<u64>,
-    /// The leader to whom they were submitted.
+    /// The leader to whom they were last submitted.
     submitted_to: usize,
     next_number: u64,
     numbers: BTreeMap<u64, u64>,
@@ -282,8 +282,8 @@ impl<C: Clone> Driver<C> {
         }
         let is_late = now_ns - self.submitted_ns > self.options.resend_ns;
         let leader = self.member.configuration().1.leader;
-        let is_other = leader != self.submitted_to && (leader != self.me || self.member.leads());
-        if is_late || is_other {
+        let is_there = leader != self.me || self.member.leads();
+        if is_there && (is_late || leader != self.submitted_to) {
             (self.submitted_ns, self.submitted_to) = (now_ns, leader);
             for submission in self.pending.clone() {
                 self.pass_on(submission, now_ns, io);
