@@ -2,7 +2,8 @@
 //!
 //! Only the end of the last segment may be torn: it is cut off there. Whatever else is missing or damaged is told, and
 //! nothing is changed. The last segment is written anew, from what was read: the kernel may show what an earlier server has
-//! written and a failed sync has dropped.
+//! written and a failed sync has dropped. Whoever goes on with the log of a process that has ended writes anew only what was not
+//! known to be durable.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -157,12 +158,12 @@ pub(crate) fn reopen(
     let (offset, end) = segment.records(mark.end, &[], |_, _| Ok(()))?;
     // What is torn is whole at those who have not been answered.
     let is_torn = segment.torn(offset, end)?.is_some();
-    let file = disk.open(&segment.name)?;
     let is_durable = mark.durable == mark.end || is_torn;
     if is_durable && !seeded!(TakenUnwritten) {
         let whole = offset - segment.from;
         let written = segment.written.max(whole);
         segment.bytes[whole..written].fill(0);
+        let file = disk.open(&segment.name)?;
         file.write_at(&segment.bytes[..written], mark.offset)?;
         file.sync_all()?;
     }
@@ -239,16 +240,13 @@ impl<'a> Segment<'a> {
         segment_bytes: u64,
     ) -> io::Result<Log> {
         let file = self.disk.open(&self.name)?;
-        let (room, mark) = (
-            file.bytes()?,
-            Mark {
-                segment: first,
-                offset: offset as u64,
-                end,
-                durable,
-            },
-        );
-        let disk = Arc::clone(self.disk);
+        let mark = Mark {
+            segment: first,
+            offset: offset as u64,
+            end,
+            durable,
+        };
+        let (disk, room) = (Arc::clone(self.disk), file.bytes()?);
         Ok(Log::on(disk, file.into(), mark, room, segment_bytes))
     }
 
