@@ -151,9 +151,10 @@ fn connect(address: SocketAddr) -> Result<(TcpStream, usize, [usize; 3]), Failur
 /// The same once another one accepts than the one that leads: where only one lived for a moment it does both.
 fn connect_to_whole(address: SocketAddr) -> Result<(TcpStream, usize, [usize; 3]), Failure> {
     loop {
-        let (client, own, roles) = connect(address)?;
-        if roles[0] != roles[1] {
-            return Ok((client, own, roles));
+        let found = connect(address)?;
+        let [leader, acceptor, _] = found.2;
+        if leader != acceptor {
+            return Ok(found);
         }
     }
 }

@@ -427,17 +427,25 @@ impl<C: Clone> Driver<C> {
         kept < lag_max.saturating_mul(2) && !self.awaits_members(now_ns)
     }
 
-    /// Whether a member that is alive lags, and has not done so for long. A new leader first hears how far the others are.
+    /// Whether a member that is alive lags, and has not done so for long.
     fn awaits_members(&mut self, now_ns: u64) -> bool {
-        let patience_ns = PATIENCE.saturating_mul(self.options.heartbeat_ns);
-        let leads_since = self.leading_ns.unwrap_or(now_ns);
         let lag = self.member.lag(!(self.absent | 1 << self.me));
-        if lag <= self.options.lag_max / 2 || now_ns - leads_since <= patience_ns {
+        if lag <= self.options.lag_max / 2 || !self.has_heard_all(now_ns) {
             self.held.since_ns = None;
             return false;
         }
         let since_ns = *self.held.since_ns.get_or_insert(now_ns);
-        now_ns - since_ns < patience_ns && !seeded!(NobodyAwaited)
+        now_ns - since_ns < self.patience_ns() && !seeded!(NobodyAwaited)
+    }
+
+    fn patience_ns(&self) -> u64 {
+        PATIENCE.saturating_mul(self.options.heartbeat_ns)
+    }
+
+    /// Whether this member has led for so long that all others have told how far they are.
+    fn has_heard_all(&self, now_ns: u64) -> bool {
+        let since_ns = self.leading_ns;
+        since_ns.is_some_and(|since_ns| now_ns - since_ns > self.patience_ns())
     }
 
     /// The member, and what does at once what it wants done.
@@ -595,13 +603,11 @@ impl<C: Clone> Driver<C> {
             self.leading_ns = None;
             return;
         }
-        let since = *self.leading_ns.get_or_insert(now_ns);
+        self.leading_ns.get_or_insert(now_ns);
         let configuration = self.member.configuration().1;
         let (acceptor, before) = (configuration.acceptor, configuration.members);
         let members = self.member.members_wanted(self.options.lag_max);
-        // A new leader first hears how far the others are.
-        if members != before && now_ns - since > PATIENCE.saturating_mul(self.options.heartbeat_ns)
-        {
+        if members != before && self.has_heard_all(now_ns) {
             self.run(Input::Reconfigure { acceptor, members }, io);
         }
     }

@@ -181,15 +181,13 @@ impl GroupLog {
 
     /// The writer says up to where whoever goes on need not read the log. If it is killed meanwhile, nothing is said.
     pub(crate) fn set_mark(&self, mark: Mark) {
+        if self.mark() == Some(mark) {
+            return;
+        }
         let line = self.line(0);
-        let Mark {
-            segment,
-            offset,
-            end,
-            durable,
-        } = mark;
+        let words = [mark.segment, mark.offset, mark.end, mark.durable];
         line.set(MARKED, 0);
-        for (at, word) in [segment, offset, end, durable].into_iter().enumerate() {
+        for (at, word) in words.into_iter().enumerate() {
             line.set(MARK + at, word);
         }
         line.set(MARKED, 1);

@@ -129,22 +129,16 @@ impl Log {
         room: u64,
         segment_bytes: u64,
     ) -> Self {
-        let Mark {
-            segment,
-            offset,
-            end,
-            durable,
-        } = mark;
         Self {
             disk,
             file,
-            segment,
-            offset,
+            segment: mark.segment,
+            offset: mark.offset,
             room,
             buffer: Vec::new(),
-            end,
-            durable,
-            durable_offset: (durable == end).then_some(offset),
+            end: mark.end,
+            durable: mark.durable,
+            durable_offset: (mark.durable == mark.end).then_some(mark.offset),
             segment_bytes,
             bytes: 0,
             is_synced_beside: false,

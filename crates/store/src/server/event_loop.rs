@@ -158,7 +158,8 @@ impl EventLoop {
             self.pipeline.agree();
             self.answer(&mut scratch, now);
             self.puts_off = false;
-            for key in std::mem::take(&mut self.replies) {
+            std::mem::swap(&mut turn, &mut self.replies);
+            for key in turn.drain(..) {
                 self.advance(key, &mut scratch, now);
             }
             if now.duration_since(self.ticked) >= TICK {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// About what a thread takes to sleep and to be woken on another processor. Longer looks gain nothing, and shorter ones find less.
 const LOOKS: Duration = Duration::from_micros(15);
 
-/// The most and the least that successes and failures count.
-const SCORES: std::ops::RangeInclusive<i32> = -16..=16;
+/// The most that successes count.
+const SCORE_MAX: i32 = 16;
 
 /// A failure outweighs so many successes.
 const FAILURE: i32 = 4;
@@ -54,7 +54,7 @@ impl Soon {
             found = look()?;
         }
         let change = if found { 1 } else { -FAILURE };
-        self.score = (self.score + change).clamp(*SCORES.start(), *SCORES.end());
+        self.score = (self.score + change).min(SCORE_MAX);
         Ok(found)
     }
 

@@ -227,7 +227,7 @@ impl ProcessMember {
                 self.group.wakers().wake(*from);
             }
         }
-        let lost = self.group.lost() & !(1 << self.me);
+        let lost = self.lost();
         self.driver.set_lost(lost);
         self.wires.set_lost(lost);
         let (leader, acceptor) = self.driver.roles();
@@ -289,11 +289,16 @@ impl ProcessMember {
         is_taken && self.driver.next() >= self.watermark.get(0)
     }
 
+    /// The other members that do not run, a bit each.
+    fn lost(&self) -> u64 {
+        self.group.lost() & !(1 << self.me)
+    }
+
     /// Whether a packet is there, or there is room for one that waits, or a member has ended or begun.
     fn has_news(&self) -> bool {
         self.receivers.iter().any(|(_, it)| it.can_receive())
             || self.wires.can_flush()
-            || self.group.lost() & !(1 << self.me) != self.wires.lost()
+            || self.lost() != self.wires.lost()
     }
 
     /// Waits until a packet is there, a member has ended, or something is due.

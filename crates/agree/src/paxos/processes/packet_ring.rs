@@ -72,8 +72,12 @@ impl RingSender {
 
     /// Whether there is room.
     pub(super) fn can_send(&self) -> bool {
-        let has_room = |read| self.next - read < self.lines.slots();
-        has_room(self.read) || has_room(self.lines.read.get(READ))
+        self.has_room(self.read) || self.has_room(self.lines.read.get(READ))
+    }
+
+    /// Whether there is room where so many packets were read.
+    fn has_room(&self, read: u64) -> bool {
+        self.next - read < self.lines.slots()
     }
 
     /// Says that it waits for room. It has to look once more, behind a full fence.
@@ -83,9 +87,9 @@ impl RingSender {
 
     /// Sends a packet of up to 8 · 126 bytes, if there is room.
     pub(super) fn try_send(&mut self, tag: u32, packet: &[u8]) -> bool {
-        if self.next - self.read >= self.lines.slots() {
+        if !self.has_room(self.read) {
             self.read = self.lines.read.get(READ);
-            if self.next - self.read >= self.lines.slots() {
+            if !self.has_room(self.read) {
                 return false;
             }
         }
@@ -157,13 +161,18 @@ mod tests {
     use super::*;
     use corecast_wire::Segment;
 
-    #[test]
-    fn a_sender_that_waits_for_room_is_told_of_it_once() {
+    /// A ring of eight slots.
+    fn ring() -> RingLines {
         let segment = Segment::new(128 + 8 * SLOT_LINES * 128, None).unwrap();
-        let lines = RingLines {
+        RingLines {
             read: segment.at::<Words>(0, 1).unwrap().get(0),
             slots: segment.at::<Words>(128, 8 * SLOT_LINES).unwrap(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_sender_that_waits_for_room_is_told_of_it_once() {
+        let lines = ring();
         let mut sender = RingSender::new(lines.clone());
         let mut receiver = RingReceiver::new(lines);
         let mut packet = Vec::new();
@@ -188,11 +197,7 @@ mod tests {
         let mut again = 0;
         for seed in 0..200 {
             let mut random = fastrand::Rng::with_seed(seed);
-            let segment = Segment::new(128 + 8 * SLOT_LINES * 128, None).unwrap();
-            let lines = RingLines {
-                read: segment.at::<Words>(0, 1).unwrap().get(0),
-                slots: segment.at::<Words>(128, 8 * SLOT_LINES).unwrap(),
-            };
+            let lines = ring();
             let mut sender = RingSender::new(lines.clone());
             let mut receiver = RingReceiver::new(lines.clone());
             let (mut sent, mut expected) = (0_u64, 0_u64);
