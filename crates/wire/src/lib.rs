@@ -17,6 +17,7 @@ compile_error!("corecast-wire runs on Linux only: it parks on futexes and fences
 pub mod arch;
 pub mod broadcast_ring;
 pub mod cache_lines;
+pub mod claim_pause;
 mod counter_barrier;
 pub mod ending;
 pub mod exclusive;

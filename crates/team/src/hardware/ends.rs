@@ -6,6 +6,7 @@ use crate::element::Element;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_transfer::{Endpoint, HasEndpoint};
+use corecast_wire::claim_pause::ClaimPause;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{Received, Receiver, Sender};
 use corecast_wire::{Line, LineRef, Parker, Signal, Swaps, WaitStrategy};
@@ -28,6 +29,9 @@ pub(crate) struct Link {
     pub(crate) in_count: u64,
     /// What both ranks give each other.
     pub(crate) swaps: Swaps,
+    /// How waits for either are begun.
+    pub(crate) flag_pause: ClaimPause,
+    pub(crate) swap_pause: ClaimPause,
     /// Whether both flags are in one line, which a rank that waits can take, as it will write its own flag there.
     pub(crate) one_line: bool,
     pub(crate) sender: Sender,

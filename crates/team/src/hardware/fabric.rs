@@ -6,6 +6,7 @@ use super::nothing_else::NothingElse;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_transfer::Window;
+use corecast_wire::arch::{cycles, relax};
 use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
 use corecast_wire::{Fabric, Signal, VALUE_BYTES_MAX};
 use std::cell::RefCell;
@@ -46,12 +47,15 @@ impl Fabric for Hardware {
     #[inline(always)]
     fn wait_by_taking(&mut self, peer: usize) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        self.links[index].in_count += 1;
-        self.wait_for_flag(index, 0, Link::notification, |link| {
+        let link = &mut self.links[index];
+        link.in_count += 1;
+        let pauses = link.flag_pause.next(cycles);
+        let claim = claim_after(pauses, |link| {
             if link.one_line {
                 link.in_flag.claim();
             }
-        })
+        });
+        self.wait_for_flag(index, 0, Link::notification, claim)
     }
 
     #[inline(always)]
@@ -63,11 +67,14 @@ impl Fabric for Hardware {
             return self.receive(peer, theirs);
         }
         let index = self.link_index(peer);
-        let swaps = &mut self.links[index].swaps;
-        let number = swaps.put(mine);
-        swaps.own().raise(self.call.fingerprint.flag(number, len));
+        let link = &mut self.links[index];
+        let number = link.swaps.put(mine);
+        let flag = self.call.fingerprint.flag(number, len);
+        link.swaps.own().raise(flag);
+        let pauses = link.swap_pause.next(cycles);
         self.wake(index);
-        self.wait_for_flag(index, len, Link::swap, |link| link.swaps.other().claim())?;
+        let claim = claim_after(pauses, |link| link.swaps.other().claim());
+        self.wait_for_flag(index, len, Link::swap, claim)?;
         self.links[index].swaps.get(theirs);
         Ok(())
     }
@@ -260,6 +267,18 @@ impl Fabric for Hardware {
     }
 }
 
+/// What a rank does before each further look at a line that it will write next: it takes the line, the first time after so many pauses
+/// more.
+#[inline(always)]
+fn claim_after(mut pauses: u32, claim: impl Fn(&Link)) -> impl FnMut(&Link) {
+    move |link| {
+        for _ in 0..std::mem::take(&mut pauses) {
+            relax();
+        }
+        claim(link);
+    }
+}
+
 impl Hardware {
     /// Wakes the peer of a link if it sleeps until a flag is raised.
     #[inline(always)]
@@ -277,7 +296,7 @@ impl Hardware {
         index: usize,
         len: usize,
         flag: impl Fn(&Link) -> (&Signal, u64),
-        before: impl Fn(&Link),
+        mut before: impl FnMut(&Link),
     ) -> Result<(), Failure> {
         if self.endpoint.is_staging() {
             self.stage_until(index, |link| {

@@ -10,6 +10,7 @@ use crate::hardware::{
 use crate::operation::{OpFingerprint, Operation};
 use corecast_collectives::{Collective, RankSchedule};
 use corecast_transfer::{self as bulk, BounceMemory, Endpoint, Memory};
+use corecast_wire::claim_pause::ClaimPause;
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue;
 use corecast_wire::{
@@ -172,6 +173,8 @@ impl TeamMemory {
                     out_count: 0,
                     in_count: 0,
                     swaps: Swaps::new(&for_swaps, usize::from(me == b)),
+                    flag_pause: ClaimPause::new(),
+                    swap_pause: ClaimPause::new(),
                     one_line,
                     sender: out.sender(self.backend, &wait_strategies[me], &wait_strategies[peer]),
                     receiver: into.receiver(
