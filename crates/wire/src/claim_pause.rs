@@ -1,10 +1,10 @@
-//! Whether a thread that waits at a line of two flags pauses once more before it takes the line.
+//! How often a thread that waits at a line of two flags pauses before it takes the line.
 //!
 //! Two threads that meet many times in a row need one transfer of the line each time, if whoever gets the line keeps it until it has
 //! written its next flag. Whoever waits asks for the line meanwhile, to write its own next flag there, and may take it away just before.
-//! Where cores are far from each other, the other one then has to fetch it once more (barriers of two threads 155 ns in place of
-//! 105); one pause more prevents that. Where they are near, it costs its own time (48 ns in place of 38; AMD EPYC, 2-core KVM guest that
-//! moves its cores, November 2026). Which it is, and whether it has changed, the time of rows of waits tells.
+//! Where cores are far from each other that costs a second transfer (barriers of two threads 155 ns in place of 105), which one pause more
+//! prevents. Where they are near, a pause costs its own time (48 ns in place of 38; AMD EPYC, 2-core KVM guest that moves its cores,
+//! November 2026, `benches/records/2026-11-30-barrier.md`). Which it is, and whether it has changed, rows of waits tell by their time.
 
 use std::num::Wrapping;
 

@@ -268,7 +268,8 @@ impl Fabric for Hardware {
 }
 
 /// What a rank does before each further look at a line that it will write next: it takes the line, the first time after so many pauses
-/// more.
+/// more. Other ways to write this loop, such as a flag for one pause, took half as long again on far cores
+/// (`benches/records/2026-11-30-barrier.md`): measure those too after a change.
 #[inline(always)]
 fn claim_after(mut pauses: u32, claim: impl Fn(&Link)) -> impl FnMut(&Link) {
     move |link| {
