@@ -168,9 +168,11 @@ fn series(
         let took = now() - begin;
         return Ok(vec![Stamp { begin, took }]);
     }
+    // Neither is asked for in each operation: it would count as part of it.
+    let (places, gives) = (task.places(), task.gives(rank) > 0);
     let prepare = |seated: &mut SizedRank, number: u64| {
-        let place = number as usize % task.places();
-        if task.gives(rank) > 0 {
+        let place = number as usize % places;
+        if gives {
             seated.prepare(place, &mut |data| touch(data, number));
         }
         place

@@ -199,6 +199,8 @@ impl TrialRank<'_> {
         let mut log = std::mem::take(&mut *lock(&self.logs[self.rank]));
         log.clear();
         log.reserve(operations as usize);
+        // Neither is asked for in each operation: it would count as part of it.
+        let (places, gives) = (self.task.places(), self.task.gives(self.rank) > 0);
         self.player.barrier()?;
         if self.task.operation == Collective::Barrier {
             let begin = self.start.now();
@@ -210,8 +212,8 @@ impl TrialRank<'_> {
         } else if self.start.conditions.is_loose() {
             let begin = self.start.now();
             for _ in 0..operations {
-                let (place, number) = (self.next_place(), self.number);
-                if self.task.gives(self.rank) > 0 {
+                let (place, number) = (self.next_place(places), self.number);
+                if gives {
                     self.player.prepare(place, &mut |data| touch(data, number));
                 }
                 self.player.perform(place)?;
@@ -220,9 +222,8 @@ impl TrialRank<'_> {
             log.push(Stamp { begin, took });
         } else {
             for _ in 0..operations {
-                let place = self.next_place();
-                let number = self.number;
-                if self.task.gives(self.rank) > 0 {
+                let (place, number) = (self.next_place(places), self.number);
+                if gives {
                     self.player.prepare(place, &mut |data| touch(data, number));
                 }
                 let (player, last) = (&mut self.player, &mut self.last);
@@ -252,9 +253,9 @@ impl TrialRank<'_> {
         sum_of_maxima(&slices)
     }
 
-    fn next_place(&mut self) -> usize {
+    fn next_place(&mut self, places: usize) -> usize {
         self.number += 1;
-        self.number as usize % self.task.places()
+        self.number as usize % places
     }
 
     fn contents(&mut self, rounds: u64) -> Result<(), Flaw> {
