@@ -75,6 +75,10 @@ impl fmt::Display for Waiting {
                 if wait_config.hardware_ns > 0 {
                     write!(f, "wait in the CPU {}ns, ", wait_config.hardware_ns)?;
                 }
+                if wait_config.spin_ns == 0 && wait_config.soon_ns > 0 {
+                    let ns = wait_config.soon_ns;
+                    write!(f, "where that has ended waits spin {ns}ns, ")?;
+                }
                 let last = match wait_config.park {
                     true => "sleep",
                     false => "begin again",
@@ -204,5 +208,27 @@ mod tests {
             (0, soon_ns, 50_000 - soon_ns)
         );
         assert_eq!(Waiting::Balanced.applied(balanced), None);
+    }
+
+    #[test]
+    fn phases_are_told_in_their_order() {
+        let exact = WaitConfig {
+            soon_ns: 1_300,
+            yield_ns: 50_000,
+            ..WaitConfig::OVERSUBSCRIBED
+        };
+        assert_eq!(
+            Waiting::Exactly(exact).to_string(),
+            "spin 0ns, where that has ended waits spin 1300ns, yield 50000ns, then sleep"
+        );
+        let spins = WaitConfig {
+            spin_ns: 7,
+            hardware_ns: 0,
+            ..exact
+        };
+        assert_eq!(
+            Waiting::Exactly(spins).to_string(),
+            "spin 7ns, yield 50000ns, then sleep"
+        );
     }
 }
