@@ -75,9 +75,9 @@ impl fmt::Display for Waiting {
                 if wait_config.hardware_ns > 0 {
                     write!(f, "wait in the CPU {}ns, ", wait_config.hardware_ns)?;
                 }
-                if wait_config.spin_ns == 0 && wait_config.soon_ns > 0 {
-                    let ns = wait_config.soon_ns;
-                    write!(f, "where that has ended waits spin {ns}ns, ")?;
+                let short_spin_ns = wait_config.short_spin_ns();
+                if short_spin_ns > 0 {
+                    write!(f, "where that has ended waits spin {short_spin_ns}ns, ")?;
                 }
                 let last = match wait_config.park {
                     true => "sleep",

@@ -222,7 +222,10 @@ impl fmt::Display for Waits {
             let timed = [
                 (self.spin_ns, "spin"),
                 (self.hardware_ns, &in_cpu),
-                (self.soon_ns, "where that has ended waits spin"),
+                (
+                    self.as_wait_config().short_spin_ns(),
+                    "where that has ended waits spin",
+                ),
                 (self.yield_ns, "yield"),
             ];
             for (ns, what) in timed.into_iter().filter(|&(ns, _)| ns > 0) {

@@ -33,9 +33,9 @@ pub struct ClaimPause {
     since: u64,
     /// The least time of a row without and with a pause, of the trial that is under way.
     least: [u64; 2],
-    /// What the last trial has chosen.
-    chosen: bool,
-    /// How many more pauses this row makes: 0 or 1.
+    /// How many more pauses the last trial has chosen: 0 or 1.
+    chosen: u32,
+    /// How many this row makes.
     pauses: u32,
 }
 
@@ -61,7 +61,7 @@ impl ClaimPause {
             waits: Wrapping(0),
             since: 0,
             least: [u64::MAX; 2],
-            chosen: false,
+            chosen: 0,
             pauses: 0,
         }
     }
@@ -94,11 +94,11 @@ impl ClaimPause {
         if next == TRIED {
             let [without, with] = std::mem::replace(&mut self.least, [u64::MAX; 2]);
             // A pause has to be worth more than rows differ by chance.
-            self.chosen = with < without - without / 16;
+            self.chosen = u32::from(with < without - without / 16);
         }
         self.pauses = match next < TRIED {
             true => next % 2,
-            false => u32::from(self.chosen),
+            false => self.chosen,
         };
     }
 }

@@ -209,10 +209,7 @@ impl Pace {
             #[cfg(not(any(loom, corecast_simulated)))]
             hardware: None,
             yield_ticks: ticks(wait_config.yield_ns).max(least),
-            soon_ticks: match (spin_ns, wait_config.yield_ns) {
-                (0, 1..) => ticks(wait_config.soon_ns),
-                _ => 0,
-            },
+            soon_ticks: ticks(wait_config.short_spin_ns()),
             park: wait_config.park,
             turn_ticks_max: ticks(TURN_NS_MAX),
         }

@@ -95,6 +95,14 @@ impl WaitConfig {
         park: true,
     };
 
+    /// The time that a wait polls before it yields, if that has ended waits: 0 where it spins anyway, or does not yield.
+    pub const fn short_spin_ns(&self) -> u32 {
+        match (self.spin_ns, self.hardware_ns, self.yield_ns) {
+            (0, 0, 1..) => self.soon_ns,
+            _ => 0,
+        }
+    }
+
     /// The configuration for `ranks` threads on `usable` hardware threads (after cpuset and quota), where nothing
     /// was measured.
     pub const fn for_team(ranks: usize, usable: usize) -> Self {
