@@ -189,8 +189,15 @@ impl Swaps {
     #[inline(always)]
     pub fn put(&mut self, value: &[u8]) -> u64 {
         self.count += 1;
-        let mut eight = [0; VALUE_BYTES_MAX];
-        eight[..value.len()].copy_from_slice(value);
+        // A whole word without a call of `memcpy`.
+        let eight = match <[u8; VALUE_BYTES_MAX]>::try_from(value) {
+            Ok(whole) => whole,
+            Err(_) => {
+                let mut eight = [0; VALUE_BYTES_MAX];
+                eight[..value.len()].copy_from_slice(value);
+                eight
+            }
+        };
         // Relaxed: `raise` publishes it.
         let word = self.own.value(self.turn());
         word.store(u64::from_ne_bytes(eight), Ordering::Relaxed);
@@ -225,7 +232,11 @@ impl Swaps {
     pub fn get(&self, value: &mut [u8]) {
         // Relaxed: `seq` has acquired it.
         let word = self.other.value(self.turn()).load(Ordering::Relaxed);
-        value.copy_from_slice(&word.to_ne_bytes()[..value.len()]);
+        let eight = word.to_ne_bytes();
+        match <&mut [u8; VALUE_BYTES_MAX]>::try_from(&mut *value) {
+            Ok(whole) => *whole = eight,
+            Err(_) => value.copy_from_slice(&eight[..value.len()]),
+        }
     }
 }
 

@@ -23,7 +23,19 @@ pub(super) fn same_length(into: usize, with: usize) {
 
 /// `into[i] = rule(into[i], with[i])`
 #[track_caller]
+#[inline(always)]
 pub(super) fn zip<T: Pod>(into: &mut [T], with: &[T], rule: impl Fn(T, T) -> T) {
+    // The operator of a single value takes less time than the call of a loop.
+    if let ([into], [with]) = (&mut *into, with) {
+        *into = rule(*into, *with);
+        return;
+    }
+    zip_slices(into, with, rule);
+}
+
+#[track_caller]
+#[inline(never)]
+fn zip_slices<T: Pod>(into: &mut [T], with: &[T], rule: impl Fn(T, T) -> T) {
     same_length(into.len(), with.len());
     let short = is_short(into);
     let zip = Zip { into, with, rule };

@@ -66,7 +66,8 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = reduce(&mut amid.0.context, root, data, combine);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// [`allreduce`](Self::allreduce) of plain bytes.
@@ -88,7 +89,8 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = allreduce(&mut amid.0.context, data, combine);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) of plain bytes.
@@ -116,7 +118,8 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = reduce_scatter(&mut amid.0.context, send, recv, combine);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// [`reduce_scatterv`](Self::reduce_scatterv) of plain bytes.
@@ -140,7 +143,8 @@ impl Member {
         self.begin(Collective::ReduceScatterv, 0, None, Location::caller())?;
         let amid = Amid(self);
         let ended = reduce_scatterv(&mut amid.0.context, send, counts, recv, combine);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// [`scan`](Self::scan) of plain bytes.
@@ -157,7 +161,8 @@ impl Member {
         self.begin(Collective::Scan, 0, Some(data.len()), Location::caller())?;
         let amid = Amid(self);
         let ended = scan(&mut amid.0.context, data, Upto::Own, combine);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// [`exscan`](Self::exscan) of plain bytes.
@@ -174,7 +179,8 @@ impl Member {
         self.begin(Collective::Exscan, 0, Some(data.len()), Location::caller())?;
         let amid = Amid(self);
         let ended = scan(&mut amid.0.context, data, Upto::Before, combine);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 }
 

@@ -381,10 +381,9 @@ struct Amid<'m>(&'m mut Member);
 impl Amid<'_> {
     /// The operation has ended without a panic.
     #[inline(always)]
-    fn end<R>(self, ended: Result<R, Failure>) -> Result<R, Failure> {
-        self.0.end(&ended);
+    fn end<R>(self, ended: &Result<R, Failure>) {
+        self.0.end(ended);
         std::mem::forget(self);
-        ended
     }
 }
 

@@ -72,6 +72,7 @@ impl Member {
         if ended.is_ok() {
             lines.end_round(amid.0.rank(), round);
         }
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 }

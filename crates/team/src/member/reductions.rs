@@ -148,7 +148,8 @@ impl Member {
             bytemuck::cast_slice_mut(data),
             &combine,
         );
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// [`reduce`](Self::reduce) of one value: `Some` for `root`, `None` for the others.
@@ -208,7 +209,8 @@ impl Member {
             bytemuck::cast_slice_mut(data),
             &combine,
         );
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// [`allreduce`](Self::allreduce) of one value.

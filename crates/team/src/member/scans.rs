@@ -60,7 +60,8 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = bodies::reduce_scatter(&mut amid.0.context, send, recv, &operator);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) into blocks of `counts[r]` elements for each rank r, side by
@@ -85,7 +86,8 @@ impl Member {
         self.begin(Collective::ReduceScatterv, 0, None, Location::caller())?;
         let amid = Amid(self);
         let ended = bodies::reduce_scatterv(&mut amid.0.context, send, counts, recv, &operator);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// Combines the `data` of all ranks up to this one, in rank order, into this rank's `data`. All ranks give
@@ -135,7 +137,8 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = bodies::scan(&mut amid.0.context, data, Upto::Own, &operator);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 
     /// Combines the `data` of all ranks before this one, in rank order, into this rank's `data`. The `data` of
@@ -163,6 +166,7 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = bodies::scan(&mut amid.0.context, data, Upto::Before, &operator);
-        amid.end(ended)
+        amid.end(&ended);
+        ended
     }
 }
