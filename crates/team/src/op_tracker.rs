@@ -110,31 +110,32 @@ impl OpTracker {
             root: root as u32,
             in_flight: call.in_flight.is_some(),
         };
-        call.fingerprint.advance(operation, self.seq);
+        let entry = operation.entry();
+        call.fingerprint.advance(entry, self.seq);
         if let Some(notes) = &mut self.notes {
             notes.begin(self.seq, operation, site);
         }
-        self.history.enter(operation.entry(), site);
+        self.history.enter(entry, site);
         if let Some(in_flight) = &mut call.in_flight {
-            in_flight.enter(call.rank, operation.entry(), site);
+            in_flight.enter(call.rank, entry, site);
         }
         if let Err(stopped) = call.state.stops(call.rank, operation.seq) {
-            call.set(operation, site, bytes);
+            call.set(entry, site, bytes);
             call.note_failed();
             return Err(stopped);
         }
         let sent = send(context);
-        context.fabric.call.set(operation, site, bytes);
+        context.fabric.call.set(entry, site, bytes);
         sent
     }
 
-    /// The operation that blocks has ended.
+    /// The operation that blocks has ended, well or not.
     #[inline(always)]
-    pub(crate) fn end<R>(&mut self, ended: &Result<R, Failure>) {
+    pub(crate) fn end(&mut self, well: bool) {
         if let Some(notes) = &mut self.notes
             && let Some(recorder) = &mut notes.recorder
         {
-            recorder.leave(ended.is_ok());
+            recorder.leave(well);
         }
     }
 

@@ -90,13 +90,13 @@ const DIGEST_BITS: u32 = 16;
 const COUNT_BITS: u32 = 25;
 
 impl OpFingerprint {
-    /// Adds the `seq`-th operation to the digest.
+    /// Adds an operation to the digest, the `seq`-th one of the team.
     #[inline(always)]
-    pub(crate) fn advance(&mut self, operation: Operation, seq: u64) {
+    pub(crate) fn advance(&mut self, operation: Entry, seq: u64) {
         // Multiplication by an odd number is a bijection: what differed stays different. The
         // constant is 2^64 divided by the golden ratio, whose upper bits mix well.
         const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-        let what = u64::from(operation.entry().what);
+        let what = u64::from(operation.what);
         self.seq = seq;
         self.digest = (self.digest.rotate_left(7) ^ what).wrapping_mul(GOLDEN);
     }
@@ -125,29 +125,31 @@ impl OpFingerprint {
     }
 
     /// The value of a flag at the `count`-th notification of a link, beside a value of `len` bytes: the count above the digest
-    /// and the length, which change each other's bits.
+    /// and the length, which change each other's bits. Members with the same history raise the same ones.
     #[inline(always)]
     pub(crate) fn flag(self, count: u64, len: usize) -> u64 {
         count << DIGEST_BITS | self.digest() ^ len as u64
     }
 
-    /// The length that a flag has which has reached `count`, if it can be one of this operation.
-    pub(crate) fn len_of(self, count: u64, flag: u64) -> Option<usize> {
-        let len = flag ^ self.flag(count, 0);
-        (len <= VALUE_BYTES_MAX as u64).then_some(len as usize)
+    /// The length beside which another member has raised `found`, where this one has raised `expected` beside `len` bytes, if
+    /// their histories can be the same.
+    pub(crate) fn len_of((expected, len): (u64, usize), found: u64) -> Option<usize> {
+        let sent = found ^ expected ^ len as u64;
+        (sent <= VALUE_BYTES_MAX as u64).then_some(sent as usize)
     }
 
-    /// Whether a flag with this value has seen `count` notifications.
+    /// Whether a flag with the value `found` has seen as many notifications as one with the value `expected`.
     #[inline(always)]
-    pub(crate) fn reached(count: u64, flag: u64) -> bool {
-        (flag.wrapping_sub(count << DIGEST_BITS) as i64) >= 0
+    pub(crate) fn reached(expected: u64, found: u64) -> bool {
+        let expected = expected >> DIGEST_BITS << DIGEST_BITS;
+        (found.wrapping_sub(expected) as i64) >= 0
     }
 
-    /// Whether a flag that has reached `count` was raised to it by a member with the same history, beside a value of `len`
-    /// bytes. It is also `true` for a flag beyond `count`, which no longer shows this.
+    /// Whether a flag that has reached the count of `expected` was raised to it by a member with the same history, beside a value
+    /// of the same length. It is also `true` for a flag beyond that count, which no longer shows this.
     #[inline(always)]
-    pub(crate) fn agrees(self, count: u64, flag: u64, len: usize) -> bool {
-        let difference = flag ^ self.flag(count, len);
+    pub(crate) fn agrees(expected: u64, found: u64) -> bool {
+        let difference = found ^ expected;
         difference == 0 || difference >> DIGEST_BITS != 0
     }
 

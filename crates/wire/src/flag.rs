@@ -50,14 +50,22 @@ pub const VALUE_BYTES_MAX: usize = 8;
 /// waits takes the line meanwhile it is one more.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
-pub struct Exchange {
-    flags: [AtomicU64; 2],
-    /// By turn and flag.
-    values: [[AtomicU64; 2]; 2],
+pub struct Exchange([Half; 2]);
+
+/// What one thread writes of an [`Exchange`].
+#[derive(Debug, Default)]
+#[repr(C)]
+struct Half {
+    flag: AtomicU64,
+    /// By turn.
+    values: [AtomicU64; 2],
 }
 
 // SAFETY: atomic integers, of which any value is valid; zero is their default, no Drop.
 unsafe impl Lines for Exchange {}
+
+// SAFETY: as above.
+unsafe impl Lines for Half {}
 
 /// One flag of an [`Exchange`], and the values beside it.
 ///
@@ -74,8 +82,7 @@ unsafe impl Lines for Exchange {}
 /// ```
 #[derive(Clone, Debug)]
 pub struct Signal {
-    line: LineRef<Exchange>,
-    flag: usize,
+    half: LineRef<Half>,
 }
 
 impl Signal {
@@ -86,12 +93,14 @@ impl Signal {
     /// If `flag` is neither.
     pub fn new(line: LineRef<Exchange>, flag: usize) -> Self {
         assert!(flag < 2, "a line of signals has flags 0 and 1, not {flag}");
-        Self { line, flag }
+        Self {
+            half: line.part(|line| &line.0[flag]),
+        }
     }
 
     #[inline(always)]
     fn flag(&self) -> &AtomicU64 {
-        &self.line.flags[self.flag & 1]
+        &self.half.flag
     }
 
     /// [`Flag::raise`].
@@ -111,7 +120,7 @@ impl Signal {
     /// The value of a turn.
     #[inline(always)]
     fn value(&self, turn: usize) -> &AtomicU64 {
-        &self.line.values[turn & 1][self.flag & 1]
+        &self.half.values[turn & 1]
     }
 
     /// Asks for the line to write it. It changes nothing but which processor has the line, and does nothing on processors
@@ -149,7 +158,7 @@ impl Signal {
 /// there.put(b"other");
 /// assert_eq!(there.other().seq(), 1);
 /// let mut value = [0; 5];
-/// there.get(&mut value);
+/// there.get(1, &mut value);
 /// assert_eq!(&value, b"value");
 /// # Ok::<(), corecast_wire::SegmentError>(())
 /// ```
@@ -172,11 +181,12 @@ impl Swaps {
         Self { own, other, count }
     }
 
+    /// The turn of value number `number`.
     #[inline(always)]
-    fn turn(&self) -> usize {
+    fn turn(number: u64) -> usize {
         match mutated!(OneTurn) {
             true => 0,
-            false => self.count as usize,
+            false => number as usize,
         }
     }
 
@@ -188,7 +198,8 @@ impl Swaps {
     /// If the value has more than [`VALUE_BYTES_MAX`] bytes.
     #[inline(always)]
     pub fn put(&mut self, value: &[u8]) -> u64 {
-        self.count += 1;
+        let number = self.count + 1;
+        self.count = number;
         // A whole word without a call of `memcpy`.
         let eight = match <[u8; VALUE_BYTES_MAX]>::try_from(value) {
             Ok(whole) => whole,
@@ -199,15 +210,9 @@ impl Swaps {
             }
         };
         // Relaxed: `raise` publishes it.
-        let word = self.own.value(self.turn());
+        let word = self.own.value(Self::turn(number));
         word.store(u64::from_ne_bytes(eight), Ordering::Relaxed);
-        self.count
-    }
-
-    /// The number of this thread's last value.
-    #[inline(always)]
-    pub fn count(&self) -> u64 {
-        self.count
+        number
     }
 
     /// This thread's signal.
@@ -222,16 +227,16 @@ impl Swaps {
         &self.other
     }
 
-    /// Reads the other thread's value of the same number as this thread's last one, whose flag this thread has
+    /// Reads the other thread's value of the same `number` as this thread's last one, whose flag this thread has
     /// [seen](Signal::seq).
     ///
     /// # Panics
     ///
     /// If the value has more than [`VALUE_BYTES_MAX`] bytes.
     #[inline(always)]
-    pub fn get(&self, value: &mut [u8]) {
+    pub fn get(&self, number: u64, value: &mut [u8]) {
         // Relaxed: `seq` has acquired it.
-        let word = self.other.value(self.turn()).load(Ordering::Relaxed);
+        let word = self.other.value(Self::turn(number)).load(Ordering::Relaxed);
         let eight = word.to_ne_bytes();
         match <&mut [u8; VALUE_BYTES_MAX]>::try_from(&mut *value) {
             Ok(whole) => *whole = eight,

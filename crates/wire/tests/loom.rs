@@ -298,7 +298,7 @@ fn values_belong_to_their_flags() {
                     thread::yield_now();
                 }
                 let mut value = [0; 2];
-                swaps.get(&mut value);
+                swaps.get(number, &mut value);
                 assert_eq!(value, [1 - rank, round]);
             }
         };

@@ -27,7 +27,7 @@ use crate::reduction_order::ReductionOrder;
 use crate::registry::{Selection, record};
 use crate::transfer::TransferProtocol;
 use crate::{broadcast, reduce};
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, VALUE_BYTES_MAX};
 
 /// Combines all ranks' `data` into each of them, by the algorithm that the team chooses.
 ///
@@ -115,6 +115,12 @@ fn run_message<F: Fabric>(
 ) -> Result<(), F::Error> {
     if context.fabric.size() != 2 {
         return run_message_of_many(context, data, combine);
+    }
+    if data.len() <= VALUE_BYTES_MAX {
+        // What fits a word stays in registers. It is aligned for any element, as none may be longer.
+        let mut word = 0_u128;
+        let incoming = &mut bytemuck::bytes_of_mut(&mut word)[..data.len()];
+        return exchange(&mut context.fabric, data, incoming, combine);
     }
     let (fabric, _, _, incoming) = context.for_messages(data.len());
     exchange(fabric, data, incoming, combine)

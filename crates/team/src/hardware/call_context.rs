@@ -5,6 +5,8 @@ use super::peer_watch::PeerWatch;
 use crate::failure::{Failure, Loss, RankActivity, Site};
 use crate::operation::{OpFingerprint, Operation};
 use crate::team_state::TeamState;
+use corecast_collectives::Collective;
+use corecast_wire::op_history::Entry;
 use corecast_wire::sync::mutated;
 use corecast_wire::wait::Watch;
 use corecast_wire::{Monitored, WaitStrategy};
@@ -19,29 +21,72 @@ pub(crate) struct CallContext {
     /// What its ranks have begun in this context, if it is one for operations in flight.
     pub(crate) in_flight: Option<ContextHistories>,
     pub(crate) rank: usize,
-    /// The operation in progress.
-    pub(crate) operation: Operation,
-    pub(crate) site: &'static Location<'static>,
-    /// The bytes that it has on each rank, if it has the same number on all.
-    pub(crate) bytes: Option<usize>,
+    /// What is noted of each operation is in as few words as may be, since two ranks that meet in 40 ns each wait for it.
+    noted: Noted,
     /// Its fingerprint.
     pub(crate) fingerprint: OpFingerprint,
     /// The first operation in this context that has failed, and its call site.
     pub(crate) failed: Cell<Option<(Operation, &'static Location<'static>)>>,
 }
 
+/// The operation in progress, and where it was called.
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    operation: Entry,
+    site: &'static Location<'static>,
+    /// The bytes that it has on each rank; [`ANY_BYTES`] if it may have another number on each.
+    bytes: usize,
+}
+
+/// More bytes than a slice can have.
+const ANY_BYTES: usize = usize::MAX;
+
 impl CallContext {
+    /// What a rank is in before its first operation.
+    #[track_caller]
+    pub(crate) fn new(
+        state: Arc<TeamState>,
+        rank: usize,
+        in_flight: Option<ContextHistories>,
+    ) -> Self {
+        let none = Operation {
+            seq: 0,
+            kind: Collective::Barrier,
+            root: 0,
+            in_flight: false,
+        };
+        Self {
+            state,
+            in_flight,
+            rank,
+            noted: Noted {
+                operation: none.entry(),
+                site: Location::caller(),
+                bytes: ANY_BYTES,
+            },
+            fingerprint: OpFingerprint::default(),
+            failed: Cell::new(None),
+        }
+    }
+
     /// Notes what the rank is in, for its waits.
     #[inline(always)]
     pub(crate) fn set(
         &mut self,
-        operation: Operation,
+        operation: Entry,
         site: &'static Location<'static>,
         bytes: Option<usize>,
     ) {
-        self.operation = operation;
-        self.site = site;
-        self.bytes = bytes;
+        self.noted = Noted {
+            operation,
+            site,
+            bytes: bytes.unwrap_or(ANY_BYTES),
+        };
+    }
+
+    /// The operation in progress.
+    pub(super) fn operation(&self) -> Operation {
+        Operation::of_entry(self.noted.operation).expect("only operations are noted")
     }
 
     /// Waits until `look` finds something that `peer` brings about. A failure becomes that of the whole team.
@@ -122,7 +167,7 @@ impl CallContext {
     #[cold]
     pub(crate) fn note_failed(&self) {
         if self.failed.get().is_none() {
-            self.failed.set(Some((self.operation, self.site)));
+            self.failed.set(Some((self.operation(), self.noted.site)));
         }
     }
 
@@ -131,8 +176,8 @@ impl CallContext {
     pub(crate) fn lost_in_panic(&self) -> Failure {
         let own = || RankActivity {
             rank: self.rank,
-            operation: Some(self.operation),
-            site: Some(Site::Local(self.site)),
+            operation: Some(self.operation()),
+            site: Some(Site::Local(self.noted.site)),
         };
         self.fail(Failure::PeerLost {
             local: own(),
@@ -147,9 +192,9 @@ impl CallContext {
             state: &self.state,
             in_flight: self.in_flight.as_ref(),
             rank: self.rank,
-            operation: self.operation,
-            site: self.site,
-            bytes: self.bytes,
+            operation: self.operation(),
+            site: self.noted.site,
+            bytes: Some(self.noted.bytes).filter(|&bytes| bytes != ANY_BYTES),
             number: self.fingerprint.number(),
             peer,
             staging: None,

@@ -1,14 +1,14 @@
 //! The operations of a fabric on the ends of a rank: flags, queues, shared lines and loans.
 
-use super::ends::{Hardware, Link};
+use super::ends::Hardware;
+use super::link::Link;
 use super::loans::{Consume, CopyInto};
 use super::nothing_else::NothingElse;
 use crate::failure::Failure;
-use crate::operation::OpFingerprint;
 use corecast_transfer::Window;
 use corecast_wire::arch::{cycles, relax};
 use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
-use corecast_wire::{Fabric, Signal, VALUE_BYTES_MAX};
+use corecast_wire::{Fabric, VALUE_BYTES_MAX};
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -28,34 +28,34 @@ impl Fabric for Hardware {
 
     #[inline(always)]
     fn notify(&mut self, peer: usize) -> Result<(), Failure> {
-        let index = self.link_index(peer);
-        let link = &mut self.links[index];
+        let (link, waiter) = self.at_link(peer);
         link.out_count += 1;
-        link.out_flag
-            .raise(self.call.fingerprint.flag(link.out_count, 0));
-        self.wake(index);
+        let flag = waiter.call.fingerprint.flag(link.out_count, 0);
+        link.out_flag.raise(flag);
+        waiter.wake(link);
         Ok(())
     }
 
     #[inline(always)]
     fn wait(&mut self, peer: usize) -> Result<(), Failure> {
-        let index = self.link_index(peer);
-        self.links[index].in_count += 1;
-        self.wait_for_flag(index, 0, Link::notification, |_| {})
+        let (link, waiter) = self.at_link(peer);
+        link.in_count += 1;
+        let flag = waiter.call.fingerprint.flag(link.in_count, 0);
+        waiter.wait_for_flag(link, (flag, 0), |link| &link.in_flag, |_| {})
     }
 
     #[inline(always)]
     fn wait_by_taking(&mut self, peer: usize) -> Result<(), Failure> {
-        let index = self.link_index(peer);
-        let link = &mut self.links[index];
+        let (link, waiter) = self.at_link(peer);
         link.in_count += 1;
+        let flag = waiter.call.fingerprint.flag(link.in_count, 0);
         let pauses = link.flag_pause.next(cycles);
         let claim = claim_after(pauses, |link| {
             if link.one_line {
                 link.in_flag.claim();
             }
         });
-        self.wait_for_flag(index, 0, Link::notification, claim)
+        waiter.wait_for_flag(link, (flag, 0), |link| &link.in_flag, claim)
     }
 
     #[inline(always)]
@@ -66,30 +66,30 @@ impl Fabric for Hardware {
             self.send(peer, mine)?;
             return self.receive(peer, theirs);
         }
-        let index = self.link_index(peer);
-        let link = &mut self.links[index];
+        let (link, waiter) = self.at_link(peer);
         let number = link.swaps.put(mine);
-        let flag = self.call.fingerprint.flag(number, len);
+        let flag = waiter.call.fingerprint.flag(number, len);
         link.swaps.own().raise(flag);
         let pauses = link.swap_pause.next(cycles);
-        self.wake(index);
+        waiter.wake(link);
         let claim = claim_after(pauses, |link| link.swaps.other().claim());
-        self.wait_for_flag(index, len, Link::swap, claim)?;
-        self.links[index].swaps.get(theirs);
+        waiter.wait_for_flag(link, (flag, len), |link| link.swaps.other(), claim)?;
+        link.swaps.get(number, theirs);
         Ok(())
     }
 
     #[inline(always)]
     fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Failure> {
-        let index = self.link_index(peer);
         if self.endpoint.is_staging() {
-            self.stage_until(index, |link| link.sender.can_send(payload.len()))?;
+            let (link, mut waiter) = self.at_link(peer);
+            waiter.stage_until(link, |link| link.sender.can_send(payload.len()))?;
         }
-        let watch = || self.call.watch(peer);
-        let tag = self.call.fingerprint.tag();
-        match self.links[index].sender.send_watched(tag, payload, watch) {
+        let (link, waiter) = self.at_link(peer);
+        let watch = || waiter.call.watch(peer);
+        let tag = waiter.call.fingerprint.tag();
+        match link.sender.send_watched(tag, payload, watch) {
             Ok(()) => Ok(()),
-            Err(SendError::Ended(failure)) => Err(self.call.fail(failure)),
+            Err(SendError::Ended(failure)) => Err(waiter.call.fail(failure)),
             Err(other) => unreachable!("members split messages to fit: {other}"),
         }
     }
@@ -98,7 +98,8 @@ impl Fabric for Hardware {
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Failure> {
         let index = self.link_index(peer);
         if self.endpoint.is_staging() {
-            self.stage_until(index, |link| link.receiver.can_receive())?;
+            let (link, mut waiter) = self.at_link(peer);
+            waiter.stage_until(link, |link| link.receiver.can_receive())?;
         }
         let (tag, expected) = (self.call.fingerprint.tag(), payload.len());
         let endpoint = RefCell::new(&mut self.endpoint);
@@ -281,69 +282,6 @@ fn claim_after(mut pauses: u32, claim: impl Fn(&Link)) -> impl FnMut(&Link) {
 }
 
 impl Hardware {
-    /// Wakes the peer of a link if it sleeps until a flag is raised.
-    #[inline(always)]
-    fn wake(&self, index: usize) {
-        let link = &self.links[index];
-        link.out_parker
-            .wake_for(link.out_token, self.wait_strategy.fence());
-    }
-
-    /// Waits until a flag of a link has reached a count, beside a value of `len` bytes. Does `before` before each further look of
-    /// the first phase.
-    #[inline(always)]
-    fn wait_for_flag(
-        &mut self,
-        index: usize,
-        len: usize,
-        flag: impl Fn(&Link) -> (&Signal, u64),
-        mut before: impl FnMut(&Link),
-    ) -> Result<(), Failure> {
-        if self.endpoint.is_staging() {
-            self.stage_until(index, |link| {
-                let (signal, count) = flag(link);
-                OpFingerprint::reached(count, signal.seq())
-            })?;
-        }
-        let link = &self.links[index];
-        let (fingerprint, (signal, count)) = (self.call.fingerprint, flag(link));
-        let look = || Some(signal.seq()).filter(|&found| OpFingerprint::reached(count, found));
-        let found = match self.wait_strategy.briefly_after(|| before(link), look) {
-            Some(found) => found,
-            None => self.wait_long(link, signal, count)?,
-        };
-        if fingerprint.agrees(count, found, len) {
-            return Ok(());
-        }
-        Err(self.flag_failed(link, (count, len), found))
-    }
-
-    /// The failure of a flag that another operation has raised, or one of another length.
-    #[cold]
-    #[inline(never)]
-    fn flag_failed(&self, link: &Link, (count, len): (u64, usize), found: u64) -> Failure {
-        let watch = self.call.watch(link.peer);
-        let sent = self.call.fingerprint.len_of(count, found);
-        self.call.fail(match sent {
-            Some(sent) if watch.difference().is_none() => watch.length(sent, len),
-            _ => watch.mismatch(),
-        })
-    }
-
-    /// Waits for a flag that does not come soon.
-    #[cold]
-    #[inline(never)]
-    fn wait_long(&self, link: &Link, signal: &Signal, count: u64) -> Result<u64, Failure> {
-        let look = || Some(signal.seq()).filter(|&found| OpFingerprint::reached(count, found));
-        self.call.wait_long(
-            &self.wait_strategy,
-            signal.monitored(),
-            link.in_token,
-            link.peer,
-            look,
-        )
-    }
-
     #[cold]
     #[inline(never)]
     fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {

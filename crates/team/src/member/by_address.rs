@@ -66,8 +66,7 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = reduce(&mut amid.0.context, root, data, combine);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// [`allreduce`](Self::allreduce) of plain bytes.
@@ -89,8 +88,7 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = allreduce(&mut amid.0.context, data, combine);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) of plain bytes.
@@ -118,8 +116,7 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = reduce_scatter(&mut amid.0.context, send, recv, combine);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// [`reduce_scatterv`](Self::reduce_scatterv) of plain bytes.
@@ -143,8 +140,7 @@ impl Member {
         self.begin(Collective::ReduceScatterv, 0, None, Location::caller())?;
         let amid = Amid(self);
         let ended = reduce_scatterv(&mut amid.0.context, send, counts, recv, combine);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// [`scan`](Self::scan) of plain bytes.
@@ -161,8 +157,7 @@ impl Member {
         self.begin(Collective::Scan, 0, Some(data.len()), Location::caller())?;
         let amid = Amid(self);
         let ended = scan(&mut amid.0.context, data, Upto::Own, combine);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// [`exscan`](Self::exscan) of plain bytes.
@@ -179,8 +174,7 @@ impl Member {
         self.begin(Collective::Exscan, 0, Some(data.len()), Location::caller())?;
         let amid = Amid(self);
         let ended = scan(&mut amid.0.context, data, Upto::Before, combine);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 }
 

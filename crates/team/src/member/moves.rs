@@ -55,8 +55,7 @@ impl Member {
             Location::caller(),
         )?;
         let ended = bodies::scatter(&mut self.context, root, send, recv);
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 
     /// [`scatter`](Self::scatter) of parts of any lengths, which `root` gives. `recv` is as long as this rank's
@@ -82,8 +81,7 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Scatterv, root, None, Location::caller())?;
         let ended = bodies::scatterv(&mut self.context, root, send, recv);
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 
     /// Gives the `send` of all ranks to `root`'s `recv`, side by side in rank order. All ranks give the same
@@ -132,8 +130,7 @@ impl Member {
             Location::caller(),
         )?;
         let ended = bodies::gather(&mut self.context, root, send, recv);
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 
     /// [`gather`](Self::gather) of parts of any lengths, which lie in `recv` where `root` says.
@@ -159,8 +156,7 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Gatherv, root, None, Location::caller())?;
         let ended = bodies::gatherv(&mut self.context, root, send, recv);
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 
     /// Gives the `send` of all ranks to the `recv` of all ranks, side by side in rank order. All ranks give the
@@ -203,8 +199,7 @@ impl Member {
             Location::caller(),
         )?;
         let ended = bodies::allgather(&mut self.context, send, recv);
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 
     /// [`allgather`](Self::allgather) of parts of any lengths: all ranks give the same counts, and each
@@ -226,8 +221,7 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Allgatherv, 0, None, Location::caller())?;
         let ended = bodies::allgatherv(&mut self.context, send, recv, parts);
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 
     /// Gives part r of each rank's `send` to rank r, which has these parts side by side in rank order in
@@ -270,8 +264,7 @@ impl Member {
             Location::caller(),
         )?;
         let ended = bodies::alltoall(&mut self.context, send, recv);
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 
     /// [`alltoall`](Self::alltoall) of parts of any lengths: `give` says where in `send` the parts for the
@@ -298,7 +291,6 @@ impl Member {
     ) -> Result<(), Failure> {
         self.begin(Collective::Alltoallv, 0, None, Location::caller())?;
         let ended = bodies::alltoallv(&mut self.context, (send, give), (recv, take));
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 }

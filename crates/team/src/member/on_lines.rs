@@ -72,7 +72,6 @@ impl Member {
         if ended.is_ok() {
             lines.end_round(amid.0.rank(), round);
         }
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 }

@@ -71,8 +71,7 @@ impl Member {
         element: usize,
     ) -> Result<(), Failure> {
         let ended = broadcast::start(&mut self.context, root, data, element);
-        self.end(&ended);
-        ended
+        self.end(ended)
     }
 
     /// [`broadcast`](Self::broadcast) of one value: returns `root`'s.
@@ -148,8 +147,7 @@ impl Member {
             bytemuck::cast_slice_mut(data),
             &combine,
         );
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// [`reduce`](Self::reduce) of one value: `Some` for `root`, `None` for the others.
@@ -209,8 +207,7 @@ impl Member {
             bytemuck::cast_slice_mut(data),
             &combine,
         );
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// [`allreduce`](Self::allreduce) of one value.

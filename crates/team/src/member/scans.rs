@@ -60,8 +60,7 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = bodies::reduce_scatter(&mut amid.0.context, send, recv, &operator);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) into blocks of `counts[r]` elements for each rank r, side by
@@ -86,8 +85,7 @@ impl Member {
         self.begin(Collective::ReduceScatterv, 0, None, Location::caller())?;
         let amid = Amid(self);
         let ended = bodies::reduce_scatterv(&mut amid.0.context, send, counts, recv, &operator);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// Combines the `data` of all ranks up to this one, in rank order, into this rank's `data`. All ranks give
@@ -137,8 +135,7 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = bodies::scan(&mut amid.0.context, data, Upto::Own, &operator);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 
     /// Combines the `data` of all ranks before this one, in rank order, into this rank's `data`. The `data` of
@@ -166,7 +163,6 @@ impl Member {
         )?;
         let amid = Amid(self);
         let ended = bodies::scan(&mut amid.0.context, data, Upto::Before, &operator);
-        amid.end(&ended);
-        ended
+        amid.end(ended)
     }
 }

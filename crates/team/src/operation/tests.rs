@@ -61,7 +61,7 @@ fn fingerprints_tell_their_number_and_their_history() {
         for off in [-128i32, -1, 0, 1, 127] {
             let seq = near.wrapping_add_signed(off);
             let mut fingerprint = OpFingerprint::default();
-            fingerprint.advance(reduce(seq, 3), u64::from(seq));
+            fingerprint.advance(reduce(seq, 3).entry(), u64::from(seq));
             assert!(fingerprint.tag() <= corecast_wire::queue::TAG_MAX);
             assert_eq!(
                 OpFingerprint::seq_of_tag(fingerprint.tag(), near),
@@ -71,17 +71,23 @@ fn fingerprints_tell_their_number_and_their_history() {
         }
     }
     let [mut a, mut b] = [OpFingerprint::default(); 2];
-    a.advance(reduce(1, 0), 1);
-    b.advance(reduce(1, 1), 1);
-    assert!(OpFingerprint::reached(1, a.flag(1, 0)) && a.agrees(1, a.flag(1, 0), 0));
-    assert!(!a.agrees(1, b.flag(1, 0), 0) && a.tag() != b.tag());
+    a.advance(reduce(1, 0).entry(), 1);
+    b.advance(reduce(1, 1).entry(), 1);
+    assert!(
+        OpFingerprint::reached(a.flag(1, 0), a.flag(1, 0))
+            && OpFingerprint::agrees(a.flag(1, 0), a.flag(1, 0))
+    );
+    assert!(!OpFingerprint::agrees(a.flag(1, 0), b.flag(1, 0)) && a.tag() != b.tag());
     // Histories that differ once differ for ever.
-    a.advance(reduce(2, 0), 2);
-    b.advance(reduce(2, 0), 2);
-    assert!(!a.agrees(2, b.flag(2, 0), 0) && a.tag() != b.tag());
+    a.advance(reduce(2, 0).entry(), 2);
+    b.advance(reduce(2, 0).entry(), 2);
+    assert!(!OpFingerprint::agrees(a.flag(2, 0), b.flag(2, 0)) && a.tag() != b.tag());
     // A flag that is ahead has reached the count and always agrees; one that is behind has not reached it.
-    assert!(!OpFingerprint::reached(3, a.flag(2, 0)));
-    assert!(OpFingerprint::reached(2, b.flag(3, 0)) && a.agrees(2, b.flag(3, 0), 0));
+    assert!(!OpFingerprint::reached(a.flag(3, 0), a.flag(2, 0)));
+    assert!(
+        OpFingerprint::reached(a.flag(2, 0), b.flag(3, 0))
+            && OpFingerprint::agrees(a.flag(2, 0), b.flag(3, 0))
+    );
     assert_eq!(a.share() & ((1 << COUNT_BITS) - 1), 1);
     assert_eq!(a.share() >> COUNT_BITS, a.word() >> COUNT_BITS);
     // Shares of one history come to a known sum, in any order.
@@ -119,18 +125,24 @@ fn counts_wrap_around() {
     let near = |wrap: u64| (wrap - 3..wrap + 3).chain([1]);
     for seq in [1 << 31, 1 << 32].into_iter().flat_map(near) {
         let mut own = OpFingerprint::default();
-        own.advance(barrier(seq), seq);
+        own.advance(barrier(seq).entry(), seq);
         let mut other = own;
-        other.advance(barrier(seq + 1), seq + 1);
+        other.advance(barrier(seq + 1).entry(), seq + 1);
         for count in [1 << 16, 1 << 47, 1 << 48].into_iter().flat_map(near) {
             for (raised, reached) in [(count - 1, false), (count, true), (count + 1, true)] {
-                assert_eq!(OpFingerprint::reached(count, own.flag(raised, 0)), reached);
+                assert_eq!(
+                    OpFingerprint::reached(own.flag(count, 0), own.flag(raised, 0)),
+                    reached
+                );
             }
             assert!(
-                own.agrees(count, own.flag(count, 0), 0)
-                    && own.agrees(count, other.flag(count + 1, 0), 0)
+                OpFingerprint::agrees(own.flag(count, 0), own.flag(count, 0))
+                    && OpFingerprint::agrees(own.flag(count, 0), other.flag(count + 1, 0))
             );
-            assert!(!own.agrees(count, other.flag(count, 0), 0));
+            assert!(!OpFingerprint::agrees(
+                own.flag(count, 0),
+                other.flag(count, 0)
+            ));
         }
         // Three members have added `count` shares in all, of which the last ones come one by one.
         let share = own.share();

@@ -7,8 +7,7 @@ use crate::element::Element;
 use crate::hardware::{
     self, COMBINE_BYTES, CallContext, ContextHistories, Hardware, Link, NO_LINK, SharedLines,
 };
-use crate::operation::{OpFingerprint, Operation};
-use corecast_collectives::{Collective, RankSchedule};
+use corecast_collectives::RankSchedule;
 use corecast_transfer::{self as bulk, BounceMemory, Endpoint, Memory};
 use corecast_wire::claim_pause::ClaimPause;
 use corecast_wire::op_history::OpHistory;
@@ -16,8 +15,6 @@ use corecast_wire::queue;
 use corecast_wire::{
     Exchange, Line, LineRef, Parker, Segment, SegmentError, Signal, Swaps, WaitStrategy,
 };
-use std::cell::Cell;
-use std::panic::Location;
 use std::sync::Arc;
 
 impl TeamMemory {
@@ -54,24 +51,11 @@ impl TeamMemory {
         let ranks = links.into_iter().zip(wait_strategies).zip(lines);
         let ends = ranks.enumerate().map(|(rank, ((links, waits), lines))| {
             let schedule = self.schedules[rank].as_ref()?;
-            let call = CallContext {
-                state: Arc::clone(state),
-                in_flight: context_histories.clone().map(|ranks| ContextHistories {
-                    ranks,
-                    seq: self.begun[1] as u32,
-                }),
-                rank,
-                operation: Operation {
-                    seq: 0,
-                    kind: Collective::Barrier,
-                    root: 0,
-                    in_flight: false,
-                },
-                site: Location::caller(),
-                bytes: None,
-                fingerprint: OpFingerprint::default(),
-                failed: Cell::new(None),
-            };
+            let in_flight = context_histories.clone().map(|ranks| ContextHistories {
+                ranks,
+                seq: self.begun[1] as u32,
+            });
+            let call = CallContext::new(Arc::clone(state), rank, in_flight);
             let fabric = self.fabric(call, links, lines, waits, &buffers);
             Some(OpContext::new(fabric, Arc::clone(schedule)))
         });

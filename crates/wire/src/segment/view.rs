@@ -83,6 +83,18 @@ impl<T> LineRef<T> {
     }
 }
 
+impl<T: Lines> LineRef<T> {
+    /// A part of the line by itself.
+    pub(crate) fn part<U: Lines>(&self, part: impl FnOnce(&T) -> &U) -> LineRef<U> {
+        LineRef(LineSlice {
+            // `Lines` have no references, so it lies in the line, which the segment keeps alive, or lives for ever.
+            first: part(self),
+            len: 1,
+            segment: Arc::clone(&self.0.segment),
+        })
+    }
+}
+
 impl<T> Clone for LineRef<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
