@@ -50,6 +50,7 @@ pub mod registry;
 mod route;
 pub mod scan;
 pub mod scatter;
+mod short_copy;
 mod token;
 pub mod transfer;
 

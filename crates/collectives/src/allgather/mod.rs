@@ -14,7 +14,7 @@ use crate::context::OpContext;
 use crate::parts::equal;
 use crate::registry::{Request, record};
 use crate::transfer::TransferProtocol;
-use crate::{broadcast, gather};
+use crate::{broadcast, gather, short_copy};
 use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
@@ -115,14 +115,14 @@ pub fn run<F: Fabric>(
 }
 
 /// Two ranks' parts of one length, which fits a message.
-#[inline]
+#[inline(always)]
 fn swapped<F: Fabric>(fabric: &mut F, send: &[u8], recv: &mut [u8]) -> Result<(), F::Error> {
     let (left, right) = recv.split_at_mut(send.len());
     let (own, other) = match fabric.rank() {
         0 => (left, right),
         _ => (right, left),
     };
-    own.copy_from_slice(send);
+    short_copy::copy(own, send);
     fabric.swap(1 - fabric.rank(), send, other)
 }
 

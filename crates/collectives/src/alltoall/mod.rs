@@ -12,6 +12,7 @@ pub use direct::{direct, direct_in_messages};
 use crate::context::{OpContext, SCRATCH_BYTES};
 use crate::parts::equal;
 use crate::registry::{Request, record};
+use crate::short_copy;
 use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
@@ -96,7 +97,7 @@ pub fn run<F: Fabric>(
 }
 
 /// Two ranks' parts of one length, which fits a message.
-#[inline]
+#[inline(always)]
 fn swapped<F: Fabric>(
     fabric: &mut F,
     send: &[u8],
@@ -104,7 +105,7 @@ fn swapped<F: Fabric>(
     len: usize,
 ) -> Result<(), F::Error> {
     let (part, rank) = (equal(len), fabric.rank());
-    recv[part(rank)].copy_from_slice(&send[part(rank)]);
+    short_copy::copy(&mut recv[part(rank)], &send[part(rank)]);
     fabric.swap(1 - rank, &send[part(1 - rank)], &mut recv[part(1 - rank)])
 }
 

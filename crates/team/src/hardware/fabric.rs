@@ -63,8 +63,7 @@ impl Fabric for Hardware {
         let len = mine.len();
         debug_assert_eq!(len, theirs.len(), "a swap has one length");
         if len > VALUE_BYTES_MAX {
-            self.send(peer, mine)?;
-            return self.receive(peer, theirs);
+            return self.swap_messages(peer, mine, theirs);
         }
         let (link, waiter) = self.at_link(peer);
         let number = link.swaps.put(mine);
@@ -282,6 +281,18 @@ fn claim_after(mut pauses: u32, claim: impl Fn(&Link)) -> impl FnMut(&Link) {
 }
 
 impl Hardware {
+    /// Apart, since a swap of a word would take longer beside it, for want of registers.
+    #[inline(never)]
+    fn swap_messages(
+        &mut self,
+        peer: usize,
+        mine: &[u8],
+        theirs: &mut [u8],
+    ) -> Result<(), Failure> {
+        self.send(peer, mine)?;
+        self.receive(peer, theirs)
+    }
+
     #[cold]
     #[inline(never)]
     fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {
