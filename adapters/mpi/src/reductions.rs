@@ -74,15 +74,16 @@ impl Reduction {
         self.bytes == 0 || !buffer.is_null()
     }
 
-    /// Runs `body` on bytes of the program's that are combined in place. Where they are not aligned as the operator wants
-    /// it, it is run on a copy.
+    /// Runs `body` on bytes of the program's that are combined in place, or that it does not write as this rank `has_result` nowhere.
+    /// Where they are not aligned as the operator wants it, it is run on a copy.
     ///
     /// # Safety
     ///
-    /// The program gave them to be read, and to be written where the operation writes them.
+    /// The program gave them to be read, and to be written where this rank has a result.
     unsafe fn in_place(
         &self,
         data: *mut c_void,
+        has_result: bool,
         body: impl FnOnce(&mut [u8], &dyn Combine) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let operator = self.operator.as_combine();
@@ -91,11 +92,13 @@ impl Reduction {
             return body(unsafe { slice_mut(data, self.bytes) }, operator);
         }
         // SAFETY: the caller's promise.
-        let data = unsafe { slice_mut(data, self.bytes) };
-        let mut copy = aligned(data);
+        let mut copy = aligned(unsafe { slice(data, self.bytes) });
         let copied = &mut bytemuck::cast_slice_mut(&mut copy)[..self.bytes];
         let ran = body(copied, operator);
-        data.copy_from_slice(copied);
+        if has_result {
+            // SAFETY: the caller's promise.
+            unsafe { slice_mut(data, self.bytes) }.copy_from_slice(copied);
+        }
         ran
     }
 
@@ -160,7 +163,10 @@ pub(crate) unsafe fn reduce(
             if call.rank == root && !in_place {
                 reduction.copy(sent, received);
             }
-            Some(reduction.in_place(data, |data, by| call.ranks.reduce_by(root, data, by)))
+            let is_root = call.rank == root;
+            Some(reduction.in_place(data, is_root, |data, by| {
+                call.ranks.reduce_by(root, data, by)
+            }))
         }
     })
 }
@@ -194,7 +200,7 @@ unsafe fn everywhere(
             if !call.is_in_place(sent) {
                 reduction.copy(sent, received);
             }
-            Some(reduction.in_place(received, |data, by| body(call.ranks, data, by)))
+            Some(reduction.in_place(received, true, |data, by| body(call.ranks, data, by)))
         }
     })
 }
@@ -282,7 +288,7 @@ pub(crate) unsafe fn exscan(
             if !in_place {
                 reduction.copy(sent, received);
             }
-            Some(reduction.in_place(received, |data, by| call.ranks.exscan_by(data, by)))
+            Some(reduction.in_place(received, true, |data, by| call.ranks.exscan_by(data, by)))
         }
     })
 }

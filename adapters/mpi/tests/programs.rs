@@ -399,6 +399,14 @@ fn what_cannot_be_compared_gives_the_same_in_all_calls() {
     all_right("nan.c", &[], &[(2, &[]), (3, &[])]);
 }
 
+/// On teams, and with races.
+#[test]
+fn what_ranks_give_is_only_read() {
+    let on_teams = ("CORECAST_MPI_RACE", "0");
+    all_right("constant.c", &[on_teams], &[(2, &[]), (4, &[])]);
+    all_right("constant.c", &[], &[(2, &[])]);
+}
+
 #[test]
 fn types_that_a_rank_renames_are_what_they_were() {
     let on_teams = ("CORECAST_MPI_RACE", "0");
