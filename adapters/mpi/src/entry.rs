@@ -8,6 +8,7 @@ use crate::call::{Taken, note};
 use crate::communicators;
 use crate::heap;
 use crate::moves::{self, PartsOf, Received, Sent};
+use crate::narrow;
 use crate::parts::{Long, Short};
 use crate::process;
 use crate::reductions::{self, By};
@@ -40,8 +41,28 @@ macro_rules! c_name {
 type Buffer = *mut c_void;
 type Data = *const c_void;
 
+/// What is called where the library has no function of the name.
+macro_rules! otherwise {
+    () => {
+        process::missing()
+    };
+    ($else:expr) => {
+        $else
+    };
+}
+
+/// The library's function for counts of 32 bits.
+macro_rules! short {
+    ($comm:ident, $group:ident, $short:ident($($argument:expr),*)) => {
+        narrow::call($comm, |$group| match functions().$short.native {
+            Some(short) => Some(short($($argument),*)),
+            None => Some(process::missing()),
+        })
+    };
+}
+
 macro_rules! taken_over {
-    ($($mpi:ident $pmpi:ident ($($argument:ident: $type:ty),*) => $ours:expr;)*) => {
+    ($($mpi:ident $pmpi:ident ($($argument:ident: $type:ty),*) => $ours:expr $(, else $else:expr)?;)*) => {
         #[allow(non_snake_case, reason = "names of MPI")]
         struct Functions {
             $($mpi: Elsewhere<unsafe extern "C" fn($($type),*) -> c_int>,)*
@@ -124,7 +145,10 @@ macro_rules! taken_over {
                         if let (Taken::Library, None, Some(native)) = (&taken, &visit, native) {
                             return native($($argument),*);
                         }
-                        let native = native.map(|native| move || native($($argument),*));
+                        let native = move || match native {
+                            Some(native) => native($($argument),*),
+                            None => otherwise!($($else)?),
+                        };
                         ended(taken, native, visit, stringify!($mpi))
                     }
                 }
@@ -138,31 +162,30 @@ macro_rules! taken_over {
 #[inline(never)]
 fn ended(
     taken: Taken,
-    native: Option<impl FnOnce() -> c_int>,
+    native: impl FnOnce() -> c_int,
     mut visit: Option<Visit>,
     name: &'static str,
 ) -> c_int {
     let is_own = matches!(taken, Taken::DoneBetween(_));
-    let code = match (taken, native) {
-        (Taken::Done(code) | Taken::DoneBetween(code), _) => code,
-        (_, None) => return missing(),
-        (Taken::Library, Some(native)) => native(),
-        (Taken::LibraryCallsBack, Some(native)) => {
+    let code = match taken {
+        Taken::Done(code) | Taken::DoneBetween(code) => code,
+        Taken::Library => native(),
+        Taken::LibraryCallsBack => {
             visit = None;
             native()
         }
-        (Taken::LibraryAnd(after), Some(native)) => {
+        Taken::LibraryAnd(after) => {
             let code = native();
             // SAFETY: it is the call that the library has just ended.
             unsafe { after.call(code) };
             code
         }
-        (Taken::LibraryCounted(communicator), Some(native)) => {
+        Taken::LibraryCounted(communicator) => {
             let code = native();
             communicator.counted(code);
             code
         }
-        (Taken::LibraryTimed(comm, entry, began), Some(native)) => {
+        Taken::LibraryTimed(comm, entry, began) => {
             let code = native();
             note(comm, entry, began);
             code
@@ -180,12 +203,6 @@ fn functions() -> &'static Functions {
     FUNCTIONS.get_or_init(Functions::find)
 }
 
-/// The program calls a function of MPI that no library of it defines, as if it were not linked.
-#[cold]
-fn missing() -> c_int {
-    process::library().map_or(16, |library| library.dialect().other_error())
-}
-
 taken_over! {
     MPI_Finalize PMPI_Finalize () => {
         communicators::end();
@@ -199,7 +216,10 @@ taken_over! {
     ) => Taken::before(windows::allocate(comm, window));
     MPI_Win_allocate_shared_c PMPI_Win_allocate_shared_c (
         bytes: isize, unit: isize, info: Handle, comm: Handle, base: Buffer, window: Buffer
-    ) => Taken::before(windows::allocate(comm, window));
+    ) => Taken::before(windows::allocate(comm, window)),
+        else short!(comm, _group, MPI_Win_allocate_shared(
+            bytes, narrow::one(unit)?, info, comm, base, window
+        ));
     MPI_Win_free PMPI_Win_free (window: Buffer) => Taken::before(windows::free(window));
     MPI_Type_set_name PMPI_Type_set_name (t: Handle, name: Data) => {
         if let Some(library) = process::library() {
@@ -211,31 +231,46 @@ taken_over! {
     MPI_Bcast PMPI_Bcast (data: Buffer, n: c_int, t: Handle, root: c_int, comm: Handle)
         => moves::broadcast(Received(data, n.into(), t), root, comm);
     MPI_Bcast_c PMPI_Bcast_c (data: Buffer, n: i64, t: Handle, root: c_int, comm: Handle)
-        => moves::broadcast(Received(data, n, t), root, comm);
+        => moves::broadcast(Received(data, n, t), root, comm),
+        else short!(comm, _group, MPI_Bcast(
+            data, narrow::one(n)?, t, root, comm
+        ));
     MPI_Gather PMPI_Gather (
         s: Data, sn: c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle, root: c_int, comm: Handle
     ) => moves::gather(Sent(s, sn.into(), st), Received(r, rn.into(), rt), root, comm);
     MPI_Gather_c PMPI_Gather_c (
         s: Data, sn: i64, st: Handle, r: Buffer, rn: i64, rt: Handle, root: c_int, comm: Handle
-    ) => moves::gather(Sent(s, sn, st), Received(r, rn, rt), root, comm);
+    ) => moves::gather(Sent(s, sn, st), Received(r, rn, rt), root, comm),
+        else short!(comm, group, MPI_Gather(
+            s, group.own(root, s, sn)?, st, r, group.at_root(root, rn)?, rt, root, comm
+        ));
     MPI_Scatter PMPI_Scatter (
         s: Data, sn: c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle, root: c_int, comm: Handle
     ) => moves::scatter(Sent(s, sn.into(), st), Received(r, rn.into(), rt), root, comm);
     MPI_Scatter_c PMPI_Scatter_c (
         s: Data, sn: i64, st: Handle, r: Buffer, rn: i64, rt: Handle, root: c_int, comm: Handle
-    ) => moves::scatter(Sent(s, sn, st), Received(r, rn, rt), root, comm);
+    ) => moves::scatter(Sent(s, sn, st), Received(r, rn, rt), root, comm),
+        else short!(comm, group, MPI_Scatter(
+            s, group.at_root(root, sn)?, st, r, group.own(root, r, rn)?, rt, root, comm
+        ));
     MPI_Allgather PMPI_Allgather (
         s: Data, sn: c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle, comm: Handle
     ) => moves::allgather(Sent(s, sn.into(), st), Received(r, rn.into(), rt), comm);
     MPI_Allgather_c PMPI_Allgather_c (
         s: Data, sn: i64, st: Handle, r: Buffer, rn: i64, rt: Handle, comm: Handle
-    ) => moves::allgather(Sent(s, sn, st), Received(r, rn, rt), comm);
+    ) => moves::allgather(Sent(s, sn, st), Received(r, rn, rt), comm),
+        else short!(comm, group, MPI_Allgather(
+            s, group.own(0, s, sn)?, st, r, narrow::one(rn)?, rt, comm
+        ));
     MPI_Alltoall PMPI_Alltoall (
         s: Data, sn: c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle, comm: Handle
     ) => moves::alltoall(Sent(s, sn.into(), st), Received(r, rn.into(), rt), comm);
     MPI_Alltoall_c PMPI_Alltoall_c (
         s: Data, sn: i64, st: Handle, r: Buffer, rn: i64, rt: Handle, comm: Handle
-    ) => moves::alltoall(Sent(s, sn, st), Received(r, rn, rt), comm);
+    ) => moves::alltoall(Sent(s, sn, st), Received(r, rn, rt), comm),
+        else short!(comm, group, MPI_Alltoall(
+            s, group.own(0, s, sn)?, st, r, narrow::one(rn)?, rt, comm
+        ));
     MPI_Gatherv PMPI_Gatherv (
         s: Data, sn: c_int, st: Handle, r: Buffer, rn: *const c_int, rd: *const c_int, rt: Handle,
         root: c_int, comm: Handle
@@ -243,7 +278,12 @@ taken_over! {
     MPI_Gatherv_c PMPI_Gatherv_c (
         s: Data, sn: i64, st: Handle, r: Buffer, rn: *const i64, rd: *const isize, rt: Handle,
         root: c_int, comm: Handle
-    ) => moves::gatherv(Sent(s, sn, st), PartsOf(r, Long(rn, rd), rt), root, comm);
+    ) => moves::gatherv(Sent(s, sn, st), PartsOf(r, Long(rn, rd), rt), root, comm),
+        else short!(comm, group, MPI_Gatherv(
+            s, group.own(root, s, sn)?, st,
+            r, narrow::all(rn, group.parts_of_root(root))?.as_ptr(),
+            narrow::all(rd, group.parts_of_root(root))?.as_ptr(), rt, root, comm
+        ));
     MPI_Scatterv PMPI_Scatterv (
         s: Data, sn: *const c_int, sd: *const c_int, st: Handle, r: Buffer, rn: c_int, rt: Handle,
         root: c_int, comm: Handle
@@ -251,7 +291,12 @@ taken_over! {
     MPI_Scatterv_c PMPI_Scatterv_c (
         s: Data, sn: *const i64, sd: *const isize, st: Handle, r: Buffer, rn: i64, rt: Handle,
         root: c_int, comm: Handle
-    ) => moves::scatterv(PartsOf(s, Long(sn, sd), st), Received(r, rn, rt), root, comm);
+    ) => moves::scatterv(PartsOf(s, Long(sn, sd), st), Received(r, rn, rt), root, comm),
+        else short!(comm, group, MPI_Scatterv(
+            s, narrow::all(sn, group.parts_of_root(root))?.as_ptr(),
+            narrow::all(sd, group.parts_of_root(root))?.as_ptr(), st,
+            r, group.own(root, r, rn)?, rt, root, comm
+        ));
     MPI_Allgatherv PMPI_Allgatherv (
         s: Data, sn: c_int, st: Handle, r: Buffer, rn: *const c_int, rd: *const c_int, rt: Handle,
         comm: Handle
@@ -259,7 +304,11 @@ taken_over! {
     MPI_Allgatherv_c PMPI_Allgatherv_c (
         s: Data, sn: i64, st: Handle, r: Buffer, rn: *const i64, rd: *const isize, rt: Handle,
         comm: Handle
-    ) => moves::allgatherv(Sent(s, sn, st), PartsOf(r, Long(rn, rd), rt), comm);
+    ) => moves::allgatherv(Sent(s, sn, st), PartsOf(r, Long(rn, rd), rt), comm),
+        else short!(comm, group, MPI_Allgatherv(
+            s, group.own(0, s, sn)?, st,
+            r, narrow::all(rn, group.parts())?.as_ptr(), narrow::all(rd, group.parts())?.as_ptr(), rt, comm
+        ));
     MPI_Alltoallv PMPI_Alltoallv (
         s: Data, sn: *const c_int, sd: *const c_int, st: Handle,
         r: Buffer, rn: *const c_int, rd: *const c_int, rt: Handle, comm: Handle
@@ -267,41 +316,63 @@ taken_over! {
     MPI_Alltoallv_c PMPI_Alltoallv_c (
         s: Data, sn: *const i64, sd: *const isize, st: Handle,
         r: Buffer, rn: *const i64, rd: *const isize, rt: Handle, comm: Handle
-    ) => moves::alltoallv(PartsOf(s, Long(sn, sd), st), PartsOf(r, Long(rn, rd), rt), comm);
+    ) => moves::alltoallv(PartsOf(s, Long(sn, sd), st), PartsOf(r, Long(rn, rd), rt), comm),
+        else short!(comm, group, MPI_Alltoallv(
+            s, narrow::all(sn, group.parts_of(s))?.as_ptr(), narrow::all(sd, group.parts_of(s))?.as_ptr(), st,
+            r, narrow::all(rn, group.parts())?.as_ptr(), narrow::all(rd, group.parts())?.as_ptr(), rt, comm
+        ));
     MPI_Reduce PMPI_Reduce (
         s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, root: c_int, comm: Handle
     ) => reductions::reduce(s, r, By(n.into(), t, op), root, comm);
     MPI_Reduce_c PMPI_Reduce_c (
         s: Data, r: Buffer, n: i64, t: Handle, op: Handle, root: c_int, comm: Handle
-    ) => reductions::reduce(s, r, By(n, t, op), root, comm);
+    ) => reductions::reduce(s, r, By(n, t, op), root, comm),
+        else short!(comm, _group, MPI_Reduce(
+            s, r, narrow::one(n)?, t, op, root, comm
+        ));
     MPI_Allreduce PMPI_Allreduce (
         s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, comm: Handle
     ) => reductions::allreduce(s, r, By(n.into(), t, op), comm);
     MPI_Allreduce_c PMPI_Allreduce_c (
         s: Data, r: Buffer, n: i64, t: Handle, op: Handle, comm: Handle
-    ) => reductions::allreduce(s, r, By(n, t, op), comm);
+    ) => reductions::allreduce(s, r, By(n, t, op), comm),
+        else short!(comm, _group, MPI_Allreduce(
+            s, r, narrow::one(n)?, t, op, comm
+        ));
     MPI_Reduce_scatter_block PMPI_Reduce_scatter_block (
         s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, comm: Handle
     ) => reductions::reduce_scatter_block(s, r, By(n.into(), t, op), comm);
     MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c (
         s: Data, r: Buffer, n: i64, t: Handle, op: Handle, comm: Handle
-    ) => reductions::reduce_scatter_block(s, r, By(n, t, op), comm);
+    ) => reductions::reduce_scatter_block(s, r, By(n, t, op), comm),
+        else short!(comm, _group, MPI_Reduce_scatter_block(
+            s, r, narrow::one(n)?, t, op, comm
+        ));
     MPI_Reduce_scatter PMPI_Reduce_scatter (
         s: Data, r: Buffer, n: *const c_int, t: Handle, op: Handle, comm: Handle
     ) => reductions::reduce_scatter(s, r, n, By(0, t, op), comm);
     MPI_Reduce_scatter_c PMPI_Reduce_scatter_c (
         s: Data, r: Buffer, n: *const i64, t: Handle, op: Handle, comm: Handle
-    ) => reductions::reduce_scatter(s, r, n, By(0, t, op), comm);
+    ) => reductions::reduce_scatter(s, r, n, By(0, t, op), comm),
+        else short!(comm, group, MPI_Reduce_scatter(
+            s, r, narrow::all(n, group.members())?.as_ptr(), t, op, comm
+        ));
     MPI_Scan PMPI_Scan (
         s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, comm: Handle
     ) => reductions::scan(s, r, By(n.into(), t, op), comm);
     MPI_Scan_c PMPI_Scan_c (
         s: Data, r: Buffer, n: i64, t: Handle, op: Handle, comm: Handle
-    ) => reductions::scan(s, r, By(n, t, op), comm);
+    ) => reductions::scan(s, r, By(n, t, op), comm),
+        else short!(comm, _group, MPI_Scan(
+            s, r, narrow::one(n)?, t, op, comm
+        ));
     MPI_Exscan PMPI_Exscan (
         s: Data, r: Buffer, n: c_int, t: Handle, op: Handle, comm: Handle
     ) => reductions::exscan(s, r, By(n.into(), t, op), comm);
     MPI_Exscan_c PMPI_Exscan_c (
         s: Data, r: Buffer, n: i64, t: Handle, op: Handle, comm: Handle
-    ) => reductions::exscan(s, r, By(n, t, op), comm);
+    ) => reductions::exscan(s, r, By(n, t, op), comm),
+        else short!(comm, _group, MPI_Exscan(
+            s, r, narrow::one(n)?, t, op, comm
+        ));
 }

@@ -61,6 +61,7 @@ mod costs;
 pub mod entry;
 mod heap;
 mod moves;
+mod narrow;
 mod operators;
 mod parts;
 mod process;

@@ -81,6 +81,12 @@ fn find() -> Option<&'static Library> {
     LIBRARY.get_or_init(found).as_ref()
 }
 
+/// The program calls a function of MPI that no library of it defines, as if it were not linked.
+#[cold]
+pub(crate) fn missing() -> c_int {
+    library().map_or(16, |library| library.dialect().other_error())
+}
+
 /// Whether a communicator can be served, this process's rank, and their number; `None` if it is no communicator.
 pub(crate) fn ask(library: &Library, handle: Handle) -> Option<(bool, usize, usize)> {
     if handle == library.no_communicator() {

@@ -399,6 +399,12 @@ fn what_cannot_be_compared_gives_the_same_in_all_calls() {
     all_right("nan.c", &[], &[(2, &[]), (3, &[])]);
 }
 
+/// Open MPI 4.1 has none, but a program that asks the loader finds this library's.
+#[test]
+fn functions_for_large_counts_are_there_whatever_the_library_has() {
+    all_right("large.c", &[], &[(2, &[]), (3, &[])]);
+}
+
 /// On teams, and with races.
 #[test]
 fn what_ranks_give_is_only_read() {

@@ -208,6 +208,19 @@ impl Dialect {
         }
     }
 
+    /// `MPI_ROOT`
+    pub fn root(self) -> i32 {
+        match self {
+            Self::Mpich => -3,
+            Self::OpenMpi | Self::Standard => -4,
+        }
+    }
+
+    /// `MPI_ERR_COUNT`
+    pub fn no_count(self) -> i32 {
+        2
+    }
+
     /// `MPI_ERR_BASE`
     pub fn no_base(self) -> i32 {
         match self {

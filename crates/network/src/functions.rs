@@ -67,6 +67,7 @@ functions! {
     query_thread: c"PMPI_Query_thread"(*mut c_int);
     comm_rank: c"PMPI_Comm_rank"(Handle, *mut c_int);
     comm_size: c"PMPI_Comm_size"(Handle, *mut c_int);
+    comm_remote_size: c"PMPI_Comm_remote_size"(Handle, *mut c_int);
     comm_test_inter: c"PMPI_Comm_test_inter"(Handle, *mut c_int);
     comm_group: c"PMPI_Comm_group"(Handle, *mut Handle);
     group_translate_ranks: c"PMPI_Group_translate_ranks"(
