@@ -63,8 +63,12 @@ impl<'a> Args<'a> {
             .map(move |it| (self.get(it), self.get(it + 1)))
     }
 
-    /// Whether a word is this one, whatever its case.
+    /// Whether a word is this one, whatever its case. As in Redis, which has C compare them, a zero ends it.
     pub(crate) fn is(self, at: usize, word: &str) -> bool {
-        self.get(at).eq_ignore_ascii_case(word.as_bytes())
+        let found = self.get(at);
+        let ends = found.get(word.len()).is_none_or(|byte| *byte == 0);
+        ends && found
+            .get(..word.len())
+            .is_some_and(|it| it.eq_ignore_ascii_case(word.as_bytes()))
     }
 }

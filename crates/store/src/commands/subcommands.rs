@@ -64,8 +64,12 @@ pub(crate) fn find(command: &str, args: Args<'_>) -> Result<&'static str, Vec<u8
     if all.is_empty() || args.len() == 1 {
         return Ok("");
     }
-    let Some(found) = all.iter().find(|it| args.is(1, it.last_name())) else {
-        let shown = &args.get(1)[..args.get(1).len().min(128)];
+    let Some(found) = all.iter().find(|it| {
+        let name = it.last_name().as_bytes();
+        args.get(1).eq_ignore_ascii_case(name)
+    }) else {
+        let shown = texts::shown(args.get(1));
+        let shown = &shown[..shown.len().min(128)];
         let way_out = format!("'. Try {} HELP.", command.to_uppercase());
         return Err([b"ERR unknown subcommand '", shown, way_out.as_bytes()].concat());
     };

@@ -18,3 +18,9 @@ pub(crate) fn arity(name: &str) -> String {
 pub(crate) fn expire_time(name: &str) -> String {
     format!("ERR invalid expire time in '{name}' command")
 }
+
+/// A client's word as it stands in an error: up to a zero, which ends Redis's texts.
+pub(crate) fn shown(word: &[u8]) -> &[u8] {
+    let end = word.iter().position(|byte| *byte == 0);
+    &word[..end.unwrap_or(word.len())]
+}

@@ -69,7 +69,14 @@ pub(super) fn run(
                     .error("ERR lib-name cannot contain spaces, newlines or special characters."),
             }
         }
-        "setinfo" => reply.error([b"ERR Unrecognized option '", args.get(2), b"'"].concat()),
+        "setinfo" => reply.error(
+            [
+                b"ERR Unrecognized option '",
+                texts::shown(args.get(2)),
+                b"'",
+            ]
+            .concat(),
+        ),
         "setname" if is_name(args.get(2)) => {
             rename(session, around, args.get(2));
             reply.ok();
@@ -94,6 +101,7 @@ pub(super) fn help(command: &str, reply: &mut Reply<'_>) {
 
 /// Whether clients of a type are there, of which all here are the first; or what the type is taken for.
 fn is_normal(kind: &[u8]) -> Result<bool, Vec<u8>> {
+    let kind = texts::shown(kind);
     let is = |name: &str| kind.eq_ignore_ascii_case(name.as_bytes());
     match () {
         () if is("normal") => Ok(true),
@@ -167,7 +175,7 @@ fn kill(session: &mut Session, args: Args<'_>, around: &Surroundings<'_>, reply:
             // All are the one user that there is.
             () if args.is(at, "USER") && value == b"default" => {}
             () if args.is(at, "USER") => {
-                return reply.error([b"ERR No such user '", value, b"'"].concat());
+                return reply.error([b"ERR No such user '", texts::shown(value), b"'"].concat());
             }
             () if args.is(at, "SKIPME") && args.is(at + 1, "YES") => skip_own = true,
             () if args.is(at, "SKIPME") && args.is(at + 1, "NO") => skip_own = false,

@@ -101,7 +101,7 @@ fn set(args: Args<'_>, around: &Surroundings<'_>) -> Result<(), Vec<u8>> {
         let is_it = |it: &&(&str, String)| name.eq_ignore_ascii_case(it.0.as_bytes());
         let Some((known, before)) = settings.iter().find(is_it) else {
             let text = b"ERR Unknown option or number of arguments for CONFIG SET - '".as_slice();
-            return Err([text, name, b"'"].concat());
+            return Err([text, texts::shown(name), b"'"].concat());
         };
         named.push((*known, before, value));
     }

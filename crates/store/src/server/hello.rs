@@ -47,63 +47,62 @@ fn is_right((user, password): (&[u8], &[u8]), around: &Surroundings<'_>) -> bool
     user == b"default" && right
 }
 
-/// What `HELLO` asks for.
-struct Hello<'a> {
-    resp3: bool,
-    name: Option<&'a [u8]>,
-    credentials: Option<(&'a [u8], &'a [u8])>,
+/// An option of `HELLO`.
+enum Choice<'a> {
+    Credentials(&'a [u8], &'a [u8]),
+    Name(&'a [u8]),
 }
 
-impl<'a> Hello<'a> {
-    /// Of a client that has spoken RESP3, or has not.
-    fn read(mut resp3: bool, args: Args<'a>) -> Result<Self, Vec<u8>> {
-        if args.len() > 1 {
-            let Some(version) = integer(args.get(1)) else {
-                let text = "ERR Protocol version is not an integer or out of range";
-                return Err(text.into());
-            };
-            if !(2..=3).contains(&version) {
-                return Err("NOPROTO unsupported protocol version".into());
-            }
-            resp3 = version == 3;
-        }
-        let (mut name, mut credentials, mut at) = (None, None, 2);
-        while at < args.len() {
-            let more = args.len() - at - 1;
-            match () {
-                () if args.is(at, "AUTH") && more >= 2 => {
-                    credentials = Some((args.get(at + 1), args.get(at + 2)));
-                    at += 3;
-                }
-                () if args.is(at, "SETNAME") && more >= 1 => {
-                    if !client::is_name(args.get(at + 1)) {
-                        return Err(client::WRONG_NAME.into());
-                    }
-                    name = Some(args.get(at + 1));
-                    at += 2;
-                }
-                () => {
-                    let text = b"ERR Syntax error in HELLO option '".as_slice();
-                    return Err([text, args.get(at), b"'"].concat());
-                }
-            }
-        }
-        Ok(Self {
-            resp3,
-            name,
-            credentials,
-        })
+/// Whether `HELLO` asks for RESP3, of a client that has spoken it or has not.
+fn version(resp3: bool, args: Args<'_>) -> Result<bool, &'static str> {
+    if args.len() == 1 {
+        return Ok(resp3);
     }
+    match integer(args.get(1)) {
+        None => Err("ERR Protocol version is not an integer or out of range"),
+        Some(number @ (2 | 3)) => Ok(number == 3),
+        Some(_) => Err("NOPROTO unsupported protocol version"),
+    }
+}
+
+/// The options behind the version, up to one that is none.
+fn choices(args: Args<'_>) -> impl Iterator<Item = Result<Choice<'_>, Vec<u8>>> {
+    let mut at = 2;
+    std::iter::from_fn(move || {
+        let more = args.len().checked_sub(at + 1)?;
+        let (choice, words) = match () {
+            () if args.is(at, "AUTH") && more >= 2 => {
+                let choice = Choice::Credentials(args.get(at + 1), args.get(at + 2));
+                (Ok(choice), 3)
+            }
+            () if args.is(at, "SETNAME") && more >= 1 => match args.get(at + 1) {
+                name if client::is_name(name) => (Ok(Choice::Name(name)), 2),
+                _ => (Err(client::WRONG_NAME.into()), args.len()),
+            },
+            () => {
+                let text = b"ERR Syntax error in HELLO option '".as_slice();
+                let text = [text, texts::shown(args.get(at)), b"'"].concat();
+                (Err(text), args.len())
+            }
+        };
+        at += words;
+        Some(choice)
+    })
 }
 
 /// Whether RESP3 is spoken after a `HELLO` of a client that may do anything.
 pub(super) fn speaks_after(resp3: bool, args: Args<'_>, around: &Surroundings<'_>) -> bool {
-    let asked = Hello::read(resp3, args).ok();
-    let admitted = asked.filter(|it| it.credentials.is_none_or(|it| is_right(it, around)));
-    admitted.map_or(resp3, |it| it.resp3)
+    let holds = |choice| match choice {
+        Ok(Choice::Credentials(user, password)) => is_right((user, password), around),
+        Ok(Choice::Name(_)) => true,
+        Err(_) => false,
+    };
+    let asked = version(resp3, args).ok();
+    let asked = asked.filter(|_| choices(args).all(holds));
+    asked.unwrap_or(resp3)
 }
 
-/// `HELLO`.
+/// `HELLO`. As in Redis, what stands before an option that is refused holds.
 pub(super) fn hello(
     session: &mut Session,
     args: Args<'_>,
@@ -111,18 +110,20 @@ pub(super) fn hello(
     out: &mut Vec<u8>,
 ) {
     let mut reply = Reply::new(out, session.resp3, REPLY_BYTES_MAX);
-    let Hello {
-        resp3,
-        name,
-        credentials,
-    } = match Hello::read(session.resp3, args) {
-        Ok(asked) => asked,
+    let resp3 = match version(session.resp3, args) {
+        Ok(resp3) => resp3,
         Err(text) => return reply.error(text),
     };
-    if let Some(credentials) = credentials
-        && !admit(session, credentials, around)
-    {
-        return reply.error(WRONG_PASSWORD);
+    for choice in choices(args) {
+        match choice {
+            Ok(Choice::Credentials(user, password)) => {
+                if !admit(session, (user, password), around) {
+                    return reply.error(WRONG_PASSWORD);
+                }
+            }
+            Ok(Choice::Name(name)) => client::rename(session, around, name),
+            Err(text) => return reply.error(text),
+        }
     }
     if !session.known {
         return reply.error(
@@ -130,9 +131,6 @@ pub(super) fn hello(
                  <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the \
                  same time",
             );
-    }
-    if let Some(name) = name {
-        client::rename(session, around, name);
     }
     session.resp3 = resp3;
     let mut reply = Reply::new(out, resp3, REPLY_BYTES_MAX);

@@ -458,13 +458,9 @@ fn refusal(
 /// What is said of a command that there is not: its name and first words, up to 128 bytes of each.
 fn unknown(args: Args<'_>) -> Vec<u8> {
     const SHOWN_BYTES_MAX: usize = 128;
-    // Redis's texts end at a zero.
-    let shown = |text: &[u8], most: usize| {
-        let end = text
-            .iter()
-            .position(|byte| *byte == 0)
-            .unwrap_or(text.len());
-        text[..end.min(most)].to_vec()
+    let shown = |text, most| {
+        let text = texts::shown(text);
+        &text[..text.len().min(most)]
     };
     let mut words = Vec::new();
     for word in args.from(1) {
@@ -472,12 +468,12 @@ fn unknown(args: Args<'_>) -> Vec<u8> {
             break;
         }
         let word = shown(word, SHOWN_BYTES_MAX - words.len());
-        words.extend([b"'", &word[..], b"' "].concat());
+        words.extend([b"'", word, b"' "].concat());
     }
     let name = shown(args.get(0), SHOWN_BYTES_MAX);
     [
         b"ERR unknown command '",
-        &name[..],
+        name,
         b"', with args beginning with: ",
         &words,
     ]

@@ -94,10 +94,15 @@ fn time(random: &mut Rng, word: &str) -> Vec<u8> {
 }
 
 fn cased(random: &mut Rng, word: &str) -> Vec<u8> {
-    match random.bool() {
+    let mut word = match random.bool() {
         true => word.to_lowercase().into_bytes(),
         false => word.as_bytes().to_vec(),
+    };
+    if random.u8(..60) == 0 {
+        // Redis compares most words up to a zero.
+        word.extend_from_slice(b"\0odd");
     }
+    word
 }
 
 /// Options of `SET` or `GETEX`.

@@ -299,6 +299,76 @@ fn clients_are_shown_in_the_words_of_redis() {
     }
 }
 
+/// As in Redis, whose options hold one by one.
+#[test]
+fn what_hello_names_before_it_is_refused_holds() {
+    let ours = Ours::with(ServerOptions {
+        password: Some("secret".to_owned()),
+        ..options()
+    });
+    let mut client = Client::new(ours.address);
+    let wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
+    assert_eq!(client.say("HELLO 3 SETNAME me AUTH default guess"), wrong);
+    assert_eq!(
+        client.say("HELLO 3 AUTH default secret ODD"),
+        "-ERR Syntax error in HELLO option 'ODD'\r\n"
+    );
+    assert_eq!(client.say("CLIENT GETNAME"), "$2\r\nme\r\n");
+    assert_eq!(client.say("HELLO 3 AUTH default guess SETNAME a"), wrong);
+    assert_eq!(
+        client.say("HELLO 4 SETNAME a"),
+        "-NOPROTO unsupported protocol version\r\n"
+    );
+    assert_eq!(
+        client.say("HELLO 3 SETNAME b SETNAME a\tb"),
+        "-ERR Client names cannot contain spaces, newlines or special characters.\r\n"
+    );
+    assert_eq!(client.say("CLIENT GETNAME"), "$1\r\nb\r\n");
+    assert_eq!(client.say("GET a"), "$-1\r\n");
+}
+
+/// Redis compares words, and shows them, up to a zero.
+#[test]
+fn words_end_at_a_zero_as_in_redis() {
+    let Some(redis) = Redis::start() else { return };
+    let ours = Ours::start();
+    let [ours, redis] = [ours.address, redis.address].map(|address| {
+        let mut client = Client::new(address);
+        [
+            "SET k v NX\0a",
+            "SET k v XX\0 EX\0a 100",
+            "SET k v GET\0 KEEPTTL\0",
+            "SET k v \0EX 1",
+            "GETEX k PERSIST\0x",
+            "EXPIRE k 100 NX\0",
+            "EXPIRE k 100 odd\0x",
+            "SCAN 0 COUNT\0 10 TYPE string\0 MATCH\0a k*",
+            "COPY k l REPLACE\0",
+            "FLUSHDB ASYNC\0x",
+            "CLIENT \0z",
+            "CLIENT odd\0z",
+            "CLIENT GETNAME\0",
+            "CLIENT LIST TYPE pubsub\0x",
+            "CLIENT LIST TYPE odd\0x",
+            "CLIENT KILL USER a\0b",
+            "CLIENT KILL USER default\0",
+            "CLIENT KILL SKIPME yes\0 ID 88888888",
+            "CLIENT NO-EVICT ON\0",
+            "CONFIG SET a\0b c",
+            "CONFIG SET timeout\0 0",
+            "CONFIG ODD\0",
+            "COMMAND LIST FILTERBY MODULE\0 x",
+            "COMMAND \0",
+            "HELLO 3 a\0b",
+            "HELLO 3 SETNAME\0x a\tb",
+            "GET\0 k",
+            "\0 a\0b c",
+        ]
+        .map(|words| (words, client.say(words)))
+    });
+    assert_eq!(ours, redis);
+}
+
 /// What clients ask before they use a command, or to know whether the server is one of many.
 #[test]
 fn clients_learn_what_there_is_as_from_redis() {
