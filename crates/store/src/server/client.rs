@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::client_list::{ClientEntry, line, own_line};
+use super::client_list::{ClientEntry, line, own_info, own_line};
 use super::session::{Replies, Session};
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
@@ -38,7 +38,7 @@ pub(super) fn run(
         "info" => {
             let clients = around.shared.clients();
             let entry = clients.get(&session.id);
-            let shown = entry.map_or_else(String::new, |it| own_line(session, it, args));
+            let shown = entry.map_or_else(String::new, |it| own_info(session, it, args));
             reply.verbatim(&shown);
         }
         "list" => list(session, args, around, reply),

@@ -1,4 +1,4 @@
-//! Clients as `CLIENT LIST` and `CLIENT INFO` show them: in the words of Redis, with the replica that serves them.
+//! Clients as `CLIENT LIST` and `CLIENT INFO` show them: in the words of Redis, and the list with the replica that serves each.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -93,8 +93,9 @@ impl Chosen {
     }
 }
 
-/// The client that asks, amid its request.
-pub(super) fn own_line(session: &Session, entry: &ClientEntry, args: Args<'_>) -> String {
+/// What `CLIENT INFO` says of the client that asks, amid its request. It has the fields of Redis and no other, as go-redis refuses what
+/// it does not know.
+pub(super) fn own_info(session: &Session, entry: &ClientEntry, args: Args<'_>) -> String {
     let before = entry.activity.noted().buffers;
     let words = args.from(0).map(<[u8]>::len);
     let activity = Activity {
@@ -106,12 +107,21 @@ pub(super) fn own_line(session: &Session, entry: &ClientEntry, args: Args<'_>) -
             ..before
         },
     };
-    line_of(session.id, entry, &activity)
+    info(session.id, entry, &activity) + "\n"
 }
 
-/// Another client.
+/// The line of `CLIENT LIST` of the client that asks.
+pub(super) fn own_line(session: &Session, entry: &ClientEntry, args: Args<'_>) -> String {
+    with_replica(&own_info(session, entry, args), entry)
+}
+
+/// That of another client.
 pub(super) fn line(id: u64, entry: &ClientEntry) -> String {
-    line_of(id, entry, &entry.activity.noted())
+    with_replica(&info(id, entry, &entry.activity.noted()), entry)
+}
+
+fn with_replica(info: &str, entry: &ClientEntry) -> String {
+    format!("{} replica={}\n", info.trim_end(), entry.event_loop)
 }
 
 /// Bytes of a request as clients send it.
@@ -121,7 +131,7 @@ fn request_bytes(args: Args<'_>) -> usize {
     framed(args.len(), 0) + words.sum::<usize>()
 }
 
-fn line_of(id: u64, entry: &ClientEntry, activity: &Activity) -> String {
+fn info(id: u64, entry: &ClientEntry, activity: &Activity) -> String {
     let Activity {
         active,
         chosen,
@@ -148,7 +158,7 @@ fn line_of(id: u64, entry: &ClientEntry, activity: &Activity) -> String {
         None => ("-1".to_owned(), 0),
     };
     let local = entry.local.map_or_else(String::new, |it| it.to_string());
-    let fields: [(&str, &dyn std::fmt::Display); 29] = [
+    let fields: [(&str, &dyn std::fmt::Display); 28] = [
         ("id", &id),
         ("addr", &entry.peer),
         ("laddr", &local),
@@ -177,8 +187,7 @@ fn line_of(id: u64, entry: &ClientEntry, activity: &Activity) -> String {
         ("user", &"default"),
         ("redir", &-1),
         ("resp", &if chosen.resp3 { 3 } else { 2 }),
-        ("replica", &entry.event_loop),
     ];
     let words = fields.map(|(name, value)| format!("{name}={value}"));
-    words.join(" ") + "\n"
+    words.join(" ")
 }

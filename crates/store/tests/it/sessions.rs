@@ -290,7 +290,13 @@ fn clients_are_shown_in_the_words_of_redis() {
         (lines, (said, amid))
     });
     assert_eq!(ours.1, redis.1, "in the order of the list above");
-    for (ours, redis) in ours.0.iter().zip(&redis.0) {
+    let info = ours.0.len() - 2;
+    for (at, (ours, redis)) in ours.0.iter().zip(&redis.0).enumerate() {
+        if at == info {
+            // There are clients which refuse a field that Redis has not.
+            assert_eq!(ours, redis);
+            continue;
+        }
         let [.., replica] = &ours[..] else { panic!() };
         assert_eq!(
             (&replica.0[..], &ours[..redis.len()]),
