@@ -5,7 +5,8 @@ pub(crate) fn split(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut words = Vec::new();
     let mut rest = line;
     loop {
-        rest = rest.trim_ascii_start();
+        let first = rest.iter().position(|byte| !is_space(*byte));
+        rest = &rest[first.unwrap_or(rest.len())..];
         // A line ends with its break or with a zero byte.
         if rest.first().is_none_or(|byte| *byte == 0) {
             return Some(words);
@@ -33,8 +34,13 @@ fn take<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
 
 /// A closing quote ends its word.
 fn closed(rest: &[u8]) -> Option<&[u8]> {
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
+    let ends = |byte: &u8| is_space(*byte);
     rest.first().is_none_or(ends).then_some(rest)
+}
+
+/// Whether C takes it for a space: Rust does not take the vertical tab for one.
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
 }
 
 fn single<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
@@ -107,6 +113,8 @@ mod tests {
         check(b"\"\\x41\\n\\q\\xzz\"", Some(&[b"A\nqxzz"]));
         check(b"''", Some(&[b""]));
         check(b"pre\"x y\"", Some(&[b"prex y"]));
+        check(b"\x0bGET \x0bk\x0b\n", Some(&[b"GET", b"k\x0b"]));
+        check(b" \x0b\r\n", Some(&[]));
         check(b"\"a\"b", None);
         check(b"'a", None);
         check(b"\"a\\", None);

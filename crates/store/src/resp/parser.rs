@@ -21,11 +21,18 @@ const STRANGER_BULK_BYTES_MAX: usize = 16 << 10;
 
 /// Why bytes are no request. The text is Redis's; a client that sent such bytes has lost its place, so it is cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProtocolError(pub(crate) String);
+pub struct ProtocolError(Vec<u8>);
+
+impl ProtocolError {
+    /// The text, with the byte in it that was sent, whatever that is.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.0
+    }
+}
 
 impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&String::from_utf8_lossy(&self.0))
     }
 }
 
@@ -226,16 +233,18 @@ impl Parser {
 }
 
 fn error(what: &str) -> ProtocolError {
-    ProtocolError(format!("Protocol error: {what}"))
+    ProtocolError(format!("Protocol error: {what}").into_bytes())
 }
 
 fn unexpected(byte: u8) -> ProtocolError {
     let shown = match byte {
         // A line break in an error would end it.
-        b'\r' | b'\n' => ' ',
-        other => char::from(other),
+        b'\r' | b'\n' => b' ',
+        other => other,
     };
-    error(&format!("expected '$', got '{shown}'"))
+    let ProtocolError(mut text) = error("expected '$', got '");
+    text.extend([shown, b'\'']);
+    ProtocolError(text)
 }
 
 #[cfg(test)]
@@ -286,7 +295,7 @@ mod tests {
         let check = |bytes: &[u8], expected: &str| {
             for piece in [1, 2, bytes.len()] {
                 let found = requests(bytes, piece).unwrap_err();
-                assert_eq!(found.0, format!("Protocol error: {expected}"));
+                assert_eq!(found.to_string(), format!("Protocol error: {expected}"));
             }
         };
         check(b"*1048577\r\n", "invalid multibulk length");
@@ -301,11 +310,16 @@ mod tests {
             &[b"*1\r\n$".as_slice(), &b"1".repeat(70_000)].concat(),
             "too big bulk count string",
         );
+        let found = requests(b"*1\r\n\xffPING\r\n", 1).unwrap_err();
+        assert_eq!(found.text(), b"Protocol error: expected '$', got '\xff'");
     }
 
     #[test]
     fn strangers_have_less_room() {
-        let refused = |bytes: &[u8]| Parser::default().parse(bytes, false).unwrap_err().0;
+        let refused = |bytes: &[u8]| {
+            let found = Parser::default().parse(bytes, false);
+            found.unwrap_err().to_string()
+        };
         assert_eq!(
             refused(b"*11\r\n"),
             "Protocol error: unauthenticated multibulk length"

@@ -139,7 +139,7 @@ impl Pipeline {
                 }
                 Err(error) => {
                     if self.flush(client, input, now, &mut taken) {
-                        fail(client, &error.to_string());
+                        fail(client, error.text());
                     }
                 }
             }
@@ -253,7 +253,7 @@ impl Pipeline {
     /// Runs a request that somebody typed.
     fn inline(&mut self, client: &mut Client<'_>, shared: &Shared, now: i64, line: &[u8]) {
         let Some(words) = resp::split(line) else {
-            return fail(client, "Protocol error: unbalanced quotes in request");
+            return fail(client, b"Protocol error: unbalanced quotes in request");
         };
         let (mut bytes, mut spans) = (Vec::with_capacity(line.len()), Vec::new());
         for word in &words {
@@ -490,8 +490,8 @@ fn answers_value(command: &Command, args: Args<'_>) -> bool {
 }
 
 /// Cuts a client off that has lost its place.
-fn fail(client: &mut Client<'_>, text: &str) {
+fn fail(client: &mut Client<'_>, text: &[u8]) {
     let mut reply = Reply::new(client.out, client.session.resp3, REPLY_BYTES_MAX);
-    reply.error(format!("ERR {text}"));
+    reply.error([b"ERR ", text].concat());
     client.session.ends = true;
 }
