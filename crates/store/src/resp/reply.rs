@@ -48,12 +48,13 @@ impl<'a> Reply<'a> {
     }
 
     /// `-text`: an error, whose first word is its kind. Line breaks would end it, so they become spaces; it ends at a zero,
-    /// as Redis's texts do.
+    /// as Redis's texts do, and those behind its last word are left out.
     pub(crate) fn error(&mut self, text: impl AsRef<[u8]>) {
-        let text = text.as_ref().iter().copied();
-        let text = text.take_while(|byte| *byte != 0);
+        let text = crate::commands::texts::shown(text.as_ref());
+        let last = text.iter().rposition(|byte| !b"\r\n".contains(byte));
+        let text = &text[..last.map_or(0, |at| at + 1)];
         self.bytes.push(b'-');
-        self.bytes.extend(text.map(|byte| match byte {
+        self.bytes.extend(text.iter().map(|byte| match *byte {
             b'\r' | b'\n' => b' ',
             other => other,
         }));

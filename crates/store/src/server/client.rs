@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::client_list::{ClientEntry, line, own_info, own_line};
-use super::session::{Replies, Session};
+use super::session::Session;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
 use crate::commands::{subcommands, texts};
@@ -51,15 +51,14 @@ pub(super) fn run(
         }
         "no-evict" | "no-touch" => reply.error(texts::SYNTAX),
         "reply" if args.is(2, "ON") => {
-            session.replies = Replies::On;
+            session.replies.off = false;
+            session.replies.skips = false;
             reply.ok();
         }
-        "reply" if args.is(2, "OFF") => session.replies = Replies::Off,
+        "reply" if args.is(2, "OFF") => session.replies.off = true,
         "reply" if args.is(2, "SKIP") => {
             // It is silent already, and goes on so.
-            if session.replies != Replies::Off {
-                session.replies = Replies::SkipNext;
-            }
+            session.replies.skips_next |= !session.replies.off;
         }
         "reply" => reply.error(texts::SYNTAX),
         "setinfo" if args.is(2, "LIB-NAME") || args.is(2, "LIB-VER") => {

@@ -6,7 +6,7 @@
 use corecast_wire::sync::Ordering;
 
 use super::batch::{Answer, Asker, Batch};
-use super::session::{LastCommand, Replies, Session};
+use super::session::{LastCommand, Session};
 use super::session_commands;
 use super::shared::{self, Shared};
 use super::surroundings::Surroundings;
@@ -171,7 +171,7 @@ impl Pipeline {
         let command = commands::find(Args::new(bytes, client.parser.words()).get(0));
         let session = &client.session;
         let plain =
-            session.known && session.transaction.is_none() && session.replies == Replies::On;
+            session.known && session.transaction.is_none() && !session.replies.are_dropped();
         let runs = command.filter(|it| plain && it.takes(words));
         let runs = runs.and_then(|it| match it.kind {
             Kind::Read(_) => Some((it, false)),
@@ -287,13 +287,14 @@ impl Pipeline {
             subcommand: subcommands::find(it.name, args).unwrap_or_default(),
         });
         let before = client.out.len();
-        let skips = client.session.replies == Replies::SkipNext;
-        if skips {
-            client.session.replies = Replies::Skip;
-        }
+        let mut piecewise = false;
         let failed = shared.refuses_writes().filter(|_| self.refuses);
         match refusal(command, args, client.session, failed) {
-            Ok(command) => self.admitted(client, shared, now, command, bytes, spans),
+            Ok(command) => {
+                // Among its commands may be some that turn replies on or off.
+                piecewise = command.name == "exec" && client.session.transaction.is_some();
+                self.admitted(client, shared, now, command, bytes, spans);
+            }
             Err(text) => {
                 let text = match command {
                     // An EXEC that is refused ends its transaction.
@@ -311,12 +312,10 @@ impl Pipeline {
                 Reply::new(client.out, client.session.resp3, REPLY_BYTES_MAX).error(text);
             }
         }
-        match client.session.replies {
-            Replies::Skip => client.session.replies = Replies::On,
-            Replies::Off => {}
-            Replies::On | Replies::SkipNext => return,
+        if client.session.replies.are_dropped() && !piecewise {
+            client.out.truncate(before);
         }
-        client.out.truncate(before);
+        client.session.replies.next();
     }
 
     /// Runs one command that has as many words as it should, and whose client may call it.
@@ -385,7 +384,7 @@ fn perform(
     writes: bool,
 ) -> usize {
     // Replies that nobody wants are cut off at once.
-    match writes && store.agrees() && client.session.replies == Replies::On {
+    match writes && store.agrees() && !client.session.replies.are_dropped() {
         true => leave(batch, store, client, &run),
         false => execute(store, client, run, writes),
     }
@@ -491,7 +490,9 @@ fn answers_value(command: &Command, args: Args<'_>) -> bool {
 
 /// Cuts a client off that has lost its place.
 fn fail(client: &mut Client<'_>, text: &[u8]) {
-    let mut reply = Reply::new(client.out, client.session.resp3, REPLY_BYTES_MAX);
-    reply.error([b"ERR ", text].concat());
+    if !client.session.replies.are_dropped() {
+        let mut reply = Reply::new(client.out, client.session.resp3, REPLY_BYTES_MAX);
+        reply.error([b"ERR ", text].concat());
+    }
     client.session.ends = true;
 }

@@ -7,14 +7,25 @@ pub(super) const REDIS_VERSION: &str = "7.0.15";
 
 /// Whether a client wants replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Replies {
-    #[default]
-    On,
-    Off,
-    /// Not to the next command.
-    SkipNext,
-    /// Not to this one.
-    Skip,
+pub(super) struct Replies {
+    /// None, until it says otherwise.
+    pub(super) off: bool,
+    /// None to this command.
+    pub(super) skips: bool,
+    /// None to the next one.
+    pub(super) skips_next: bool,
+}
+
+impl Replies {
+    /// Whether what is answered now is dropped.
+    pub(super) fn are_dropped(self) -> bool {
+        self.off || self.skips
+    }
+
+    /// Goes on to the next command.
+    pub(super) fn next(&mut self) {
+        self.skips = std::mem::take(&mut self.skips_next);
+    }
 }
 
 /// A command that a client has called, and its subcommand.

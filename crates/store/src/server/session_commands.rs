@@ -1,6 +1,6 @@
 //! The commands on a session, but those that have files of their own.
 
-use super::session::Session;
+use super::session::{Replies, Session};
 use super::surroundings::Surroundings;
 use super::{client, config, documents, hello, info, saving, transaction};
 use crate::arguments::Args;
@@ -67,6 +67,10 @@ pub(super) fn run(
             *session = Session {
                 last: session.last,
                 no_evict: session.no_evict,
+                replies: Replies {
+                    skips: session.replies.skips,
+                    ..Replies::default()
+                },
                 ..Session::new(session.id, open)
             };
             client::rename(session, around, b"");

@@ -34,7 +34,8 @@ pub(super) fn watch(session: &mut Session, args: Args<'_>, around: &mut Surround
 /// Runs a command on the session.
 type RunCommand = fn(&mut Session, &'static Command, Args<'_>, &mut Surroundings<'_>, &mut Vec<u8>);
 
-/// `EXEC`: runs what was queued, commands on the session by `run`. Returns whether the replies fit.
+/// `EXEC`: runs what was queued, commands on the session by `run`. Returns whether the replies fit. Once there is a transaction, it
+/// leaves out itself what the client wants no reply to.
 pub(super) fn exec(
     session: &mut Session,
     around: &mut Surroundings<'_>,
@@ -48,6 +49,10 @@ pub(super) fn exec(
         reply.error("ERR EXEC without MULTI");
         return true;
     };
+    let dropped = session.replies.are_dropped();
+    if queued.failed && dropped {
+        return true;
+    }
     if queued.failed {
         reply.error("EXECABORT Transaction discarded because of previous errors.");
         return true;
@@ -105,13 +110,20 @@ pub(super) fn exec(
     let (replies, ends) = match response {
         Response::Replies { bytes, ends } => (bytes, ends),
         Response::WatchedChanged => {
-            reply.null_array();
+            if !dropped {
+                reply.null_array();
+            }
             return true;
         }
         _ => return false,
     };
-    reply.array(all.len());
+    if !dropped {
+        reply.array(all.len());
+    }
     let Some((bytes, spans)) = kept else {
+        if dropped {
+            return true;
+        }
         reply.raw(&replies);
         return !reply.overflowed();
     };
@@ -119,7 +131,7 @@ pub(super) fn exec(
     let mut start = 0;
     let mut ends = ends.into_iter();
     for it in &all {
-        let mut found = &b""[..];
+        let (mut found, before) = (&b""[..], out.len());
         if it.command.runs_on_databases() {
             let end = ends.next().expect("every call has a reply");
             found = &replies[start..end];
@@ -132,6 +144,9 @@ pub(super) fn exec(
                 run(session, it.command, args, around, out);
             }
             Kind::Read(_) | Kind::Write { .. } => out.extend_from_slice(found),
+        }
+        if session.replies.are_dropped() {
+            out.truncate(before);
         }
     }
     session.runs = None;

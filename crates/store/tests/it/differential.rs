@@ -94,12 +94,16 @@ fn time(random: &mut Rng, word: &str) -> Vec<u8> {
 }
 
 fn cased(random: &mut Rng, word: &str) -> Vec<u8> {
-    let mut word = match random.bool() {
+    match random.bool() {
         true => word.to_lowercase().into_bytes(),
         false => word.as_bytes().to_vec(),
-    };
+    }
+}
+
+/// An option. Redis compares them up to a zero, but names of commands may be found so or not.
+fn option(random: &mut Rng, word: &str) -> Vec<u8> {
+    let mut word = cased(random, word);
     if random.u8(..60) == 0 {
-        // Redis compares most words up to a zero.
         word.extend_from_slice(b"\0odd");
     }
     word
@@ -112,7 +116,7 @@ fn options(random: &mut Rng, words: &mut Vec<Vec<u8>>) {
             "EX", "PX", "EXAT", "PXAT", "NX", "XX", "GET", "KEEPTTL", "PERSIST", "ODD",
         ];
         let word = all[random.usize(..all.len())];
-        words.push(cased(random, word));
+        words.push(option(random, word));
         if word.contains('X') && word.len() != 2 || word == "EX" || word == "PX" {
             let time = time(random, word);
             words.push(time);
@@ -242,7 +246,7 @@ fn command(random: &mut Rng) -> (Vec<Vec<u8>>, Compare) {
             };
             for _ in 0..random.u8(..3) {
                 let word = all[random.usize(..all.len())];
-                words.push(cased(random, word));
+                words.push(option(random, word));
             }
         }
         "KEYS" => {

@@ -1,5 +1,7 @@
 //! What a connection chooses: protocol, password, name, replies; transactions between connections.
 
+use std::io::Read;
+
 use corecast_store::ServerOptions;
 
 use crate::client::{Client, request};
@@ -77,6 +79,89 @@ fn replies_can_be_turned_off() {
     client.send(&request(&["CLIENT", "REPLY", "SKIP"]));
     client.send(&request(&["GET", "a"]));
     assert_eq!(client.say("INCR a"), ":2\r\n");
+}
+
+/// Amid transactions, and around `RESET`.
+#[test]
+fn replies_are_left_out_where_redis_leaves_them_out() {
+    let Some(redis) = Redis::start() else { return };
+    let ours = Ours::start();
+    let cases: [&[&str]; 11] = [
+        &["CLIENT REPLY SKIP", "RESET", "GET a"],
+        &["CLIENT REPLY OFF", "RESET", "GET a"],
+        &["CLIENT REPLY SKIP", "CLIENT REPLY SKIP", "GET a", "INCR a"],
+        &["CLIENT REPLY SKIP", "CLIENT REPLY OFF", "GET a"],
+        &[
+            "MULTI",
+            "INCR a",
+            "CLIENT REPLY OFF",
+            "INCR a",
+            "CLIENT REPLY ON",
+            "GET a",
+            "EXEC",
+        ],
+        &[
+            "MULTI",
+            "INCR a",
+            "CLIENT REPLY OFF",
+            "INCR a",
+            "PING",
+            "EXEC",
+            "GET a",
+        ],
+        &[
+            "MULTI",
+            "INCR a",
+            "CLIENT REPLY SKIP",
+            "GET a",
+            "EXEC",
+            "GET a",
+            "PING",
+        ],
+        &[
+            "CLIENT REPLY OFF",
+            "MULTI",
+            "INCR a",
+            "CLIENT REPLY ON",
+            "GET a",
+            "EXEC",
+        ],
+        &["MULTI", "CLIENT REPLY SKIP", "EXEC", "EXEC", "PING"],
+        &[
+            "MULTI",
+            "INCR a",
+            "CLIENT REPLY OFF",
+            "RESET",
+            "INCR a",
+            "EXEC",
+            "DEL a",
+        ],
+        &[
+            "CLIENT REPLY OFF",
+            "MULTI",
+            "ODD",
+            "EXEC",
+            "EXEC",
+            "WATCH a",
+            "SET a 1",
+            "MULTI",
+            "PING",
+            "EXEC",
+        ],
+    ];
+    for case in cases {
+        let [ours, redis] = [ours.address, redis.address].map(|address| {
+            let mut client = Client::new(address);
+            client.say("DEL a");
+            let end = ["CLIENT REPLY ON", "ECHO end", "QUIT"];
+            let lines = case.iter().chain(&end).map(|it| format!("{it}\r\n"));
+            client.send(lines.collect::<String>().as_bytes());
+            let mut answer = Vec::new();
+            client.stream.read_to_end(&mut answer).unwrap();
+            answer.escape_ascii().to_string()
+        });
+        assert_eq!(ours, redis, "{case:?}");
+    }
 }
 
 #[test]
@@ -348,12 +433,13 @@ fn words_end_at_a_zero_as_in_redis() {
             "GETEX k PERSIST\0x",
             "EXPIRE k 100 NX\0",
             "EXPIRE k 100 odd\0x",
+            "EXPIRE k 100 odd\r\n",
+            "EXPIRE k 100 \nodd\n\nx",
             "SCAN 0 COUNT\0 10 TYPE string\0 MATCH\0a k*",
             "COPY k l REPLACE\0",
             "FLUSHDB ASYNC\0x",
             "CLIENT \0z",
             "CLIENT odd\0z",
-            "CLIENT GETNAME\0",
             "CLIENT LIST TYPE pubsub\0x",
             "CLIENT LIST TYPE odd\0x",
             "CLIENT KILL USER a\0b",
@@ -361,13 +447,11 @@ fn words_end_at_a_zero_as_in_redis() {
             "CLIENT KILL SKIPME yes\0 ID 88888888",
             "CLIENT NO-EVICT ON\0",
             "CONFIG SET a\0b c",
-            "CONFIG SET timeout\0 0",
             "CONFIG ODD\0",
             "COMMAND LIST FILTERBY MODULE\0 x",
             "COMMAND \0",
             "HELLO 3 a\0b",
             "HELLO 3 SETNAME\0x a\tb",
-            "GET\0 k",
             "\0 a\0b c",
         ]
         .map(|words| (words, client.say(words)))
