@@ -4,14 +4,14 @@
 //! written its next flag. Whoever waits asks for the line meanwhile, to write its own next flag there, and may take it away just before.
 //! That costs a second transfer, which some pauses more prevent: barriers of two threads on far cores took 155 ns in place of 105,
 //! allreductions of 8 bytes on near ones take 83 in place of 72. Where it does not happen, a pause costs its own time (48 ns in place of
-//! 38; AMD EPYC, 2-core KVM guest that moves its cores, November 2026, `benches/records/2026-11-30-barrier.md`). Which it is, and whether
-//! it has changed, rows of waits tell by their time.
+//! 38; AMD EPYC, 2-core KVM guest that moves its cores, November 2026, `benches/records/2026-11-30-barrier.md` and
+//! `2026-11-30-two-ranks.md`). Which it is, and whether it has changed, rows of waits tell by their time.
 
 use std::num::Wrapping;
 
 /// The choice of one thread for one line.
 ///
-/// **Invariant:** both threads of a line wait at it equally often, so they try both ways in the same rows, and their rows take the same
+/// **Invariant:** both threads of a line wait at it equally often, so they try the same in the same rows, and their rows take the same
 /// time. Nothing but time depends on that.
 ///
 /// # Examples
@@ -49,7 +49,7 @@ const ROW: u32 = 256;
 /// Rows from one trial to the next.
 const ROWS: u32 = 128;
 
-/// Rows of a trial, with each number of pauses by turns. They cost one in fourteen of what the worse ways cost more.
+/// Rows of a trial, with each number of pauses by turns. They cost one in twenty of what the worse ways cost more.
 const TRIED: u32 = 3 * WAYS as u32;
 
 impl Default for ClaimPause {
