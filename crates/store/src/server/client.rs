@@ -38,7 +38,7 @@ pub(super) fn run(
         "info" => {
             let clients = around.shared.clients();
             let entry = clients.get(&session.id);
-            let shown = entry.map_or_else(String::new, |it| own_info(session, it, args));
+            let shown = entry.map_or_else(String::new, |it| own_info(session, it, args) + "\n");
             reply.verbatim(&shown);
         }
         "list" => list(session, args, around, reply),

@@ -107,7 +107,7 @@ pub(super) fn own_info(session: &Session, entry: &ClientEntry, args: Args<'_>) -
             ..before
         },
     };
-    info(session.id, entry, &activity) + "\n"
+    info(session.id, entry, &activity)
 }
 
 /// The line of `CLIENT LIST` of the client that asks.
@@ -121,7 +121,7 @@ pub(super) fn line(id: u64, entry: &ClientEntry) -> String {
 }
 
 fn with_replica(info: &str, entry: &ClientEntry) -> String {
-    format!("{} replica={}\n", info.trim_end(), entry.event_loop)
+    format!("{info} replica={}\n", entry.event_loop)
 }
 
 /// Bytes of a request as clients send it.

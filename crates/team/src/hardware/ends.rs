@@ -37,9 +37,11 @@ impl Hardware {
     /// The number of the link to `peer`.
     #[inline(always)]
     pub(super) fn link_index(&self, peer: usize) -> usize {
-        let (index, rank) = (self.link_of[peer], self.call.rank);
-        debug_assert_ne!(index, NO_LINK, "no plan joins ranks {rank} and {peer}");
-        index as usize
+        match self.links.len() {
+            // Without a look-up, which two ranks would wait for.
+            1 => 0,
+            _ => entry(&self.link_of, peer),
+        }
     }
 
     /// The link to `peer`, and what a wait there needs.
@@ -51,10 +53,10 @@ impl Hardware {
             link_of: &self.link_of,
             wait_strategy: &self.wait_strategy,
         };
-        // Without a look-up, which two ranks would wait for.
+        // As `link_index`, but without an index: it would be checked and multiplied.
         let link = match &mut self.links[..] {
             [only] => only,
-            links => &mut links[self.link_of[peer] as usize],
+            links => &mut links[entry(&self.link_of, peer)],
         };
         debug_assert_eq!(link.peer, peer, "another link");
         (link, waiter)
@@ -101,6 +103,14 @@ impl Hardware {
             ))
         })
     }
+}
+
+/// The entry of `peer` in [`Hardware::link_of`].
+#[inline(always)]
+fn entry(link_of: &[u32], peer: usize) -> usize {
+    let index = link_of[peer];
+    debug_assert_ne!(index, NO_LINK, "no plan joins this rank and {peer}");
+    index as usize
 }
 
 impl HasEndpoint for Hardware {
