@@ -3,6 +3,7 @@
 use crate::OpContext;
 use crate::call_sites::CallSiteWriter;
 use crate::failure::Failure;
+use crate::hardware::{Hardware, Meeting};
 use crate::operation::Operation;
 use crate::recording::Recorder;
 use corecast_collectives::Collective;
@@ -75,17 +76,17 @@ impl OpTracker {
     }
 
     /// Whether this process was forked from the one that the member belongs to.
+    #[inline(always)]
     pub(crate) fn is_forked(&self) -> bool {
         forked_since(&self.fork_detector)
     }
 
-    /// Begins an operation on `context`, on `bytes` that are the same number on all ranks if it is given: enters it in the
-    /// history that members which wait for this rank read. Then `send` sends what others may wait for already, before this
-    /// rank notes what only its own waits look at.
+    /// Begins an operation that blocks on `context`, on `bytes` that are the same number on all ranks if it is given: enters it in
+    /// the history that members which wait for this rank read.
     ///
     /// # Errors
     ///
-    /// The team's failure, if it has failed; [`Failure::Cancelled`]; [`Failure::Forked`]; those of `send`.
+    /// The team's failure, if it has failed; [`Failure::Cancelled`]; [`Failure::Forked`].
     ///
     /// # Panics
     ///
@@ -94,21 +95,48 @@ impl OpTracker {
     pub(crate) fn begin(
         &mut self,
         context: &mut OpContext,
+        operation: (Collective, usize, Option<usize>),
+        site: &'static Location<'static>,
+    ) -> Result<(), Failure> {
+        self.begin_as::<false>(context, operation, site)
+    }
+
+    /// [`begin`](Self::begin) for an operation in flight, on a context for these.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin).
+    ///
+    /// # Panics
+    ///
+    /// As [`begin`](Self::begin).
+    pub(crate) fn begin_in_flight(
+        &mut self,
+        context: &mut OpContext,
+        operation: (Collective, usize, Option<usize>),
+        site: &'static Location<'static>,
+    ) -> Result<(), Failure> {
+        self.begin_as::<true>(context, operation, site)
+    }
+
+    /// Which it is need not be asked in each operation.
+    #[inline(always)]
+    fn begin_as<const IN_FLIGHT: bool>(
+        &mut self,
+        context: &mut OpContext,
         (kind, root, bytes): (Collective, usize, Option<usize>),
         site: &'static Location<'static>,
-        send: impl FnOnce(&mut OpContext) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let call = &mut context.fabric.call;
+        debug_assert_eq!(IN_FLIGHT, call.in_flight.is_some(), "another context");
         check_root(root, context.fabric.link_of.len());
         if forked_since(&self.fork_detector) {
             return Err(Failure::Forked { rank: call.rank });
         }
         self.seq += 1;
         let operation = Operation {
-            seq: self.seq as u32,
-            kind,
-            root: root as u32,
-            in_flight: call.in_flight.is_some(),
+            in_flight: IN_FLIGHT,
+            ..Operation::blocking(self.seq, kind, root)
         };
         let entry = operation.entry();
         call.fingerprint.advance(entry, self.seq);
@@ -116,17 +144,55 @@ impl OpTracker {
             notes.begin(self.seq, operation, site);
         }
         self.history.enter(entry, site);
-        if let Some(in_flight) = &mut call.in_flight {
+        if IN_FLIGHT && let Some(in_flight) = &mut call.in_flight {
             in_flight.enter(call.rank, entry, site);
         }
-        if let Err(stopped) = call.state.stops(call.rank, operation.seq) {
-            call.set(entry, site, bytes);
+        call.set(entry, site, bytes);
+        let stops = call.state.stops(call.rank, operation.seq);
+        if stops.is_err() {
             call.note_failed();
-            return Err(stopped);
         }
-        let sent = send(context);
-        context.fabric.call.set(entry, site, bytes);
-        sent
+        stops
+    }
+
+    /// Begins and mostly ends the barrier of two ranks in one line, of which [`is_plain`](Self::is_plain) has shown that nothing
+    /// else is noted. `None` if it has not begun: what is due as well is left to [`begin`](Self::begin).
+    #[inline(always)]
+    pub(crate) fn meet(
+        &mut self,
+        fabric: &mut Hardware,
+        site: &'static Location<'static>,
+    ) -> Option<Meeting> {
+        if self.is_forked() || fabric.call.state.is_stopped() {
+            return None;
+        }
+        let seq = self.seq + 1;
+        let met = fabric.meet(seq, &self.history, site)?;
+        self.seq = seq;
+        Some(met)
+    }
+
+    /// Ends what [`meet`](Self::meet) has begun.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn meet_late(
+        &self,
+        fabric: &mut Hardware,
+        site: &'static Location<'static>,
+        met: Meeting,
+    ) -> Result<(), Failure> {
+        let operation = Operation::blocking(self.seq, Collective::Barrier, 0);
+        fabric.call.set(operation.entry(), site, None);
+        fabric.meet_late(met)
+    }
+
+    /// Whether operations are noted in the history alone.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.notes.is_none()
     }
 
     /// The operation that blocks has ended, well or not.

@@ -25,6 +25,17 @@ const IN_FLIGHT: u32 = 1 << 31;
 pub(crate) const RANKS_MAX: usize = 1 << 24;
 
 impl Operation {
+    /// The `seq`-th operation of a team, which blocks.
+    #[inline(always)]
+    pub(crate) fn blocking(seq: u64, kind: Collective, root: usize) -> Self {
+        Self {
+            seq: seq as u32,
+            kind,
+            root: root as u32,
+            in_flight: false,
+        }
+    }
+
     /// The operation in an operation history. Its word also goes into the fingerprint:
     ///
     /// ```text
@@ -149,8 +160,7 @@ impl OpFingerprint {
     /// of the same length. It is also `true` for a flag beyond that count, which no longer shows this.
     #[inline(always)]
     pub(crate) fn agrees(expected: u64, found: u64) -> bool {
-        let difference = found ^ expected;
-        difference == 0 || difference >> DIGEST_BITS != 0
+        found == expected || (found ^ expected) >> DIGEST_BITS != 0
     }
 
     /// What a member adds to an arrival counter: a one in the bits of the count, and as much of the digest as

@@ -100,6 +100,7 @@ impl TeamState {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.look().is_some()
     }

@@ -32,8 +32,8 @@ pub struct ClaimPause {
     waits: Wrapping<u32>,
     /// When the row began.
     since: u64,
-    /// The least time of a row with 0, 1 and 2 pauses, of the trial that is under way.
-    least: [u64; WAYS],
+    /// The times of the rows with 0, 1 and 2 pauses, of the trial that is under way.
+    took: [[u64; ROWS_TRIED as usize]; WAYS],
     /// How many more pauses the last trial has chosen.
     chosen: u32,
     /// How many this row makes.
@@ -49,8 +49,11 @@ const ROW: u32 = 256;
 /// Rows from one trial to the next.
 const ROWS: u32 = 128;
 
+/// Rows of a trial with each number of pauses.
+const ROWS_TRIED: u32 = 3;
+
 /// Rows of a trial, with each number of pauses by turns. They cost one in twenty of what the worse ways cost more.
-const TRIED: u32 = 3 * WAYS as u32;
+const TRIED: u32 = ROWS_TRIED * WAYS as u32;
 
 impl Default for ClaimPause {
     fn default() -> Self {
@@ -64,7 +67,7 @@ impl ClaimPause {
         Self {
             waits: Wrapping(0),
             since: 0,
-            least: [u64::MAX; WAYS],
+            took: [[u64::MAX; ROWS_TRIED as usize]; WAYS],
             chosen: 0,
             pauses: 0,
         }
@@ -84,6 +87,17 @@ impl ClaimPause {
         self.pauses
     }
 
+    /// [`next`](Self::next), unless it would look at the clock: then nothing is done.
+    #[inline(always)]
+    pub fn next_amid_row(&mut self) -> Option<u32> {
+        let waits = self.waits + Wrapping(1);
+        if waits.0.is_multiple_of(ROW) {
+            return None;
+        }
+        self.waits = waits;
+        Some(self.pauses)
+    }
+
     #[cold]
     #[inline(never)]
     fn end_row(&mut self, now: u64) {
@@ -92,14 +106,18 @@ impl ClaimPause {
         let next = self.waits.0 / ROW % ROWS;
         // The row that has ended is the one before; the first one of all began before time.
         if (1..=TRIED).contains(&next) && self.waits.0 > ROW {
-            let least = &mut self.least[self.pauses as usize];
-            *least = took.min(*least);
+            let row = (next - 1) / WAYS as u32;
+            self.took[self.pauses as usize][row as usize] = took;
         }
         if next == TRIED {
-            let least = std::mem::replace(&mut self.least, [u64::MAX; WAYS]);
+            // The median: interrupted rows take longer, and some take less by chance.
+            let median = self.took.map(|mut rows| {
+                rows.sort_unstable();
+                rows[rows.len() / 2]
+            });
             // A pause more has to be worth more than rows differ by chance.
-            let better = |chosen: usize, more: usize| match least[more]
-                < least[chosen] - least[chosen] / 16
+            let better = |chosen: usize, more: usize| match median[more]
+                < median[chosen] - median[chosen] / 16
             {
                 true => more,
                 false => chosen,
@@ -153,6 +171,19 @@ mod tests {
             };
             assert!(shares[best] > 0.9, "{takes:?}: {shares:?}");
         }
+    }
+
+    #[test]
+    fn amid_a_row_it_is_the_same_without_a_clock() {
+        let (mut all, mut amid) = (ClaimPause::new(), ClaimPause::new());
+        let mut ends = 0;
+        for time in 0..20 * u64::from(ROW * ROWS) {
+            let ended = amid.next_amid_row();
+            ends += u32::from(ended.is_none());
+            let pauses = ended.unwrap_or_else(|| amid.next(|| time));
+            assert_eq!(pauses, all.next(|| time));
+        }
+        assert_eq!(ends, 20 * ROWS);
     }
 
     #[test]

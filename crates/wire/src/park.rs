@@ -59,12 +59,23 @@ impl Parker {
     /// One load of a line that stays shared while the owner runs; a system call if it sleeps.
     #[inline(always)]
     pub fn wake_for(&self, token: u32, kind: FenceKind) {
-        fence::light(kind);
-        // Relaxed: ordered by the fences (Invariants 1 and 2); the value alone matters.
-        let word = self.word.load(Ordering::Relaxed);
-        if word != AWAKE {
+        if let Some(word) = self.asleep(kind) {
             self.knock(word, token, kind);
         }
+    }
+
+    /// Whether the owner runs, so that [`wake_for`](Self::wake_for) would do nothing. It is for the publisher, who has published.
+    #[inline(always)]
+    pub fn is_awake(&self, kind: FenceKind) -> bool {
+        self.asleep(kind).is_none()
+    }
+
+    /// What the owner sleeps for, or is about to.
+    #[inline(always)]
+    fn asleep(&self, kind: FenceKind) -> Option<u32> {
+        fence::light(kind);
+        // Relaxed: ordered by the fences (Invariants 1 and 2); the value alone matters.
+        Some(self.word.load(Ordering::Relaxed)).filter(|&word| word != AWAKE)
     }
 
     /// Wakes the owner whatever it sleeps for, as for a lost peer.
@@ -73,10 +84,7 @@ impl Parker {
     ///
     /// One load, and a system call if the owner sleeps; between processes always a system call.
     pub fn wake_any(&self, kind: FenceKind) {
-        fence::light(kind);
-        // Relaxed: as in `wake_for`.
-        let word = self.word.load(Ordering::Relaxed);
-        if word != AWAKE {
+        if let Some(word) = self.asleep(kind) {
             self.ring(word, kind);
         }
         if kind.is_shared() && !mutated!(RingTheAnnouncedOnly) {

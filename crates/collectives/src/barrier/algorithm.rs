@@ -79,12 +79,8 @@ pub enum BarrierSchedule {
         /// The fan-out.
         fan_out: Route,
     },
-    /// For [`dissemination`](fn@dissemination) of two ranks: the other one.
-    Pair(usize),
     /// For [`dissemination`](fn@dissemination).
     Rounds(Steps),
-    /// For [`butterfly`](fn@butterfly) of two ranks: the other one.
-    TakingPair(usize),
     /// For [`butterfly`](fn@butterfly): the other rank of each round.
     Butterfly(Box<[usize]>),
     /// For [`groups`](fn@groups).
@@ -138,7 +134,8 @@ impl BarrierSchedule {
             (Algorithm::PackageRoots, _) => over_lines(&package_root_rounds(&packages()), groups),
             (Algorithm::Butterfly, _) => {
                 assert!(n.is_power_of_two(), "`choose` has chosen, for {n} ranks");
-                (0..n).map(|rank| met(rank, n)).collect()
+                let peers = |rank| butterfly_peers(rank, n).collect();
+                (0..n).map(|rank| Self::Butterfly(peers(rank))).collect()
             }
             (Algorithm::Counter, _) if n == 1 => vec![Self::Counter(None)],
             (Algorithm::Counter, _) => {
@@ -148,33 +145,11 @@ impl BarrierSchedule {
         }
     }
 
-    /// What a rank does first: see [`arrive`](super::arrive).
-    #[inline(always)]
-    pub(super) fn arrive<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
-        match *self {
-            Self::Pair(peer) | Self::TakingPair(peer) => fabric.notify(peer),
-            _ => Ok(()),
-        }
-    }
-
-    /// What is left: returns when all ranks have come. It costs what the function does that each variant names.
-    #[inline(always)]
-    pub(super) fn complete<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
-        match *self {
-            Self::Pair(peer) => fabric.wait(peer),
-            Self::TakingPair(peer) => fabric.wait_by_taking(peer),
-            _ => self.run(fabric),
-        }
-    }
-
-    /// A call of its own, whose code does not slow the exchange of two ranks.
-    #[inline(never)]
-    fn run<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
+    /// Returns when all ranks have come. It costs what the function does that each variant names.
+    pub(super) fn run<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
         match self {
-            Self::Pair(peer) => fabric.wait(*peer),
             Self::Tree { fan_in, fan_out } => tree(fabric, fan_in, fan_out),
             Self::Rounds(steps) => dissemination(fabric, steps),
-            Self::TakingPair(peer) => fabric.wait_by_taking(*peer),
             Self::Butterfly(peers) => butterfly(fabric, peers),
             Self::Groups(schedule) => groups(fabric, schedule),
             Self::Lines(steps) => m_way(fabric, steps),
@@ -193,20 +168,9 @@ fn trees(fan_in: &corecast_plan::Tree, fan_out: &corecast_plan::Tree) -> Vec<Bar
 }
 
 fn notified(rounds: &Rounds) -> Vec<BarrierSchedule> {
-    if rounds.len() == 2 {
-        return vec![BarrierSchedule::Pair(1), BarrierSchedule::Pair(0)];
-    }
     (0..rounds.len())
         .map(|rank| BarrierSchedule::Rounds(Steps::of(rounds, rank)))
         .collect()
-}
-
-/// A rank's part of a butterfly barrier.
-fn met(rank: usize, n: usize) -> BarrierSchedule {
-    match n {
-        2 => BarrierSchedule::TakingPair(1 - rank),
-        _ => BarrierSchedule::Butterfly(butterfly_peers(rank, n).collect()),
-    }
 }
 
 fn in_groups(fan_in: &Grouped, fan_out: &Grouped, groups: &mut Groups) -> Vec<BarrierSchedule> {

@@ -34,28 +34,17 @@ use corecast_wire::Fabric;
 /// Returns the first error of the fabric.
 #[inline(always)]
 pub fn start<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
-    arrive(context)?;
-    complete(context)
+    ran(context);
+    context.schedule.barrier.run(&mut context.fabric)
 }
 
-/// The part of a barrier that comes before everything else that a rank does in it: it tells the other one of two ranks, which
-/// waits for that. Others do all in [`complete`].
-///
-/// # Errors
-///
-/// As [`start`].
-#[inline(always)]
-pub fn arrive<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
-    context.schedule.barrier.arrive(&mut context.fabric)
+/// Whether the barrier is a [`butterfly`](fn@butterfly) of two ranks, for which a fabric may have a shorter way.
+pub fn is_pair<F>(context: &OpContext<F>) -> bool {
+    matches!(&context.schedule.barrier, BarrierSchedule::Butterfly(peers) if peers.len() == 1)
 }
 
-/// What is left of a barrier after [`arrive`].
-///
-/// # Errors
-///
-/// As [`start`].
+/// Records a barrier that the fabric runs by itself.
 #[inline(always)]
-pub fn complete<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
+pub fn ran<F>(context: &OpContext<F>) {
     record::ran(context.schedule.barrier_algorithm);
-    context.schedule.barrier.complete(&mut context.fabric)
 }

@@ -1,12 +1,12 @@
 //! The operations of a fabric on the ends of a rank: flags, queues, shared lines and loans.
 
 use super::ends::Hardware;
-use super::link::Link;
 use super::loans::{Consume, CopyInto};
 use super::nothing_else::NothingElse;
+use super::waiter::claim_after;
 use crate::failure::Failure;
 use corecast_transfer::Window;
-use corecast_wire::arch::{cycles, relax};
+use corecast_wire::arch::cycles;
 use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
 use corecast_wire::{Fabric, VALUE_BYTES_MAX};
 use std::cell::RefCell;
@@ -264,19 +264,6 @@ impl Fabric for Hardware {
             self.wait_for_ack(link, |endpoint| endpoint.unsettled() != Some(link))?;
         }
         Ok(())
-    }
-}
-
-/// What a rank does before each further look at a line that it will write next: it takes the line, the first time after so many pauses
-/// more. Other ways to write this loop, such as a flag for one pause, took half as long again on far cores
-/// (`benches/records/2026-11-30-barrier.md`): measure those too after a change.
-#[inline(always)]
-fn claim_after(mut pauses: u32, claim: impl Fn(&Link)) -> impl FnMut(&Link) {
-    move |link| {
-        for _ in 0..std::mem::take(&mut pauses) {
-            relax();
-        }
-        claim(link);
     }
 }
 

@@ -5,6 +5,7 @@ use super::link::Link;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_transfer::Endpoint;
+use corecast_wire::arch::relax;
 use corecast_wire::park::ANY;
 use corecast_wire::{Signal, WaitStrategy};
 use std::cell::RefCell;
@@ -54,14 +55,39 @@ impl Waiter<'_> {
         let link = &*link;
         let signal = flag(link);
         let look = || Some(signal.seq()).filter(|&found| OpFingerprint::reached(expected, found));
-        let found = match self.wait_strategy.briefly_after(|| before(link), look) {
-            Some(found) => found,
-            None => wait_long(self.call, self.wait_strategy, link, (signal, expected))?,
-        };
-        if OpFingerprint::agrees(expected, found) {
-            return Ok(());
+        match self.wait_strategy.briefly_after(|| before(link), look) {
+            Some(found) if OpFingerprint::agrees(expected, found) => Ok(()),
+            Some(found) => Err(flag_failed(self.call, link, (expected, len), found)),
+            None => self.wait_on_for_flag(link, (expected, len), signal),
         }
-        Err(flag_failed(self.call, link, (expected, len), found))
+    }
+
+    /// The later phases of [`wait_for_flag`](Self::wait_for_flag).
+    #[inline(always)]
+    pub(super) fn wait_on_for_flag(
+        self,
+        link: &Link,
+        (expected, len): (u64, usize),
+        signal: &Signal,
+    ) -> Result<(), Failure> {
+        let found = wait_long(self.call, self.wait_strategy, link, (signal, expected))?;
+        match OpFingerprint::agrees(expected, found) {
+            true => Ok(()),
+            false => Err(flag_failed(self.call, link, (expected, len), found)),
+        }
+    }
+}
+
+/// What a rank does before each further look at a line that it will write next: it takes the line, the first time after so many pauses
+/// more. Other ways to write this loop, such as a flag for one pause, took half as long again on far cores
+/// (`benches/records/2026-11-30-barrier.md`): measure those too after a change.
+#[inline(always)]
+pub(super) fn claim_after(mut pauses: u32, claim: impl Fn(&Link)) -> impl FnMut(&Link) {
+    move |link| {
+        for _ in 0..std::mem::take(&mut pauses) {
+            relax();
+        }
+        claim(link);
     }
 }
 

@@ -18,6 +18,7 @@ pub use sync::{Await, Synchrony, UnknownSynchrony};
 
 use crate::OpContext;
 use crate::failure::Failure;
+use crate::hardware::Meeting;
 use crate::op_tracker::OpTracker;
 use crate::operation::OpFingerprint;
 use crate::progress::Ended;
@@ -53,6 +54,8 @@ use std::sync::Arc;
 pub struct Member {
     context: OpContext,
     tracker: OpTracker,
+    /// Whether barriers are those of two ranks in one line, and nothing is noted of them but in the history.
+    meets: bool,
     wait_config: WaitConfig,
     team_memory: Arc<TeamMemory>,
     /// The state of operations in flight, made when there is a first one.
@@ -70,15 +73,17 @@ impl Member {
         }
         let rank = context.fabric.rank();
         let history = team_memory.state().histories[rank].clone();
+        let tracker = OpTracker::new(
+            history,
+            team_memory.site_writer(rank),
+            team_memory.recorder(rank),
+            team_memory.fork_detector(),
+            team_memory.begun()[0],
+        );
         Self {
+            meets: tracker.is_plain() && barrier::is_pair(&context),
             context,
-            tracker: OpTracker::new(
-                history,
-                team_memory.site_writer(rank),
-                team_memory.recorder(rank),
-                team_memory.fork_detector(),
-                team_memory.begun()[0],
-            ),
+            tracker,
             wait_config,
             team_memory,
             flight: None,
@@ -310,8 +315,7 @@ impl Member {
         site: &'static Location<'static>,
     ) -> Result<(), Failure> {
         let operation = (kind, root, bytes);
-        self.tracker
-            .begin(&mut self.context, operation, site, |_| Ok(()))
+        self.tracker.begin(&mut self.context, operation, site)
     }
 
     /// Ends what [`begin`](Self::begin) has begun, which has come to this.
@@ -366,20 +370,32 @@ impl Member {
     #[inline]
     #[track_caller]
     pub fn barrier(&mut self) -> Result<(), Failure> {
-        let (operation, site) = ((Collective::Barrier, 0, None), Location::caller());
-        self.tracker
-            .begin(&mut self.context, operation, site, barrier::arrive)?;
-        if self.tracker.is_recorded() {
-            return self.recorded_barrier();
+        let site = Location::caller();
+        if self.meets {
+            match self.tracker.meet(&mut self.context.fabric, site) {
+                None => {}
+                Some(Meeting::Met) => {
+                    barrier::ran(&self.context);
+                    return Ok(());
+                }
+                Some(met) => return self.meet_late(site, met),
+            }
         }
-        barrier::complete(&mut self.context)
+        self.barrier_by_steps(site)
     }
 
-    /// Apart, since what follows a barrier of 35 ns makes it a third longer.
     #[cold]
     #[inline(never)]
-    fn recorded_barrier(&mut self) -> Result<(), Failure> {
-        let ended = barrier::complete(&mut self.context);
+    fn meet_late(&mut self, site: &'static Location<'static>, met: Meeting) -> Result<(), Failure> {
+        barrier::ran(&self.context);
+        self.tracker.meet_late(&mut self.context.fabric, site, met)
+    }
+
+    /// Apart, so that two ranks that meet do not save registers for it.
+    #[inline(never)]
+    fn barrier_by_steps(&mut self, site: &'static Location<'static>) -> Result<(), Failure> {
+        self.begin(Collective::Barrier, 0, None, site)?;
+        let ended = barrier::start(&mut self.context);
         self.end(ended)
     }
 }

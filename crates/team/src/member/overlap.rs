@@ -399,11 +399,10 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         }
         self.started.set(ticket);
         let place = &self.slots[slot];
-        self.tracker.borrow_mut().begin(
+        self.tracker.borrow_mut().begin_in_flight(
             &mut place.context.borrow_mut(),
             (kind, root, bytes),
             site,
-            |_| Ok(()),
         )?;
         place.ended.set(false);
         place.ticket.set(ticket);
