@@ -32,8 +32,8 @@ pub struct ClaimPause {
     waits: Wrapping<u32>,
     /// When the row began.
     since: u64,
-    /// The times of the rows with 0, 1 and 2 pauses, of the trial that is under way.
-    took: [[u64; ROWS_TRIED as usize]; WAYS],
+    /// The least time of a row with 0, 1 and 2 pauses, of the trial that is under way.
+    least: [u64; WAYS],
     /// How many more pauses the last trial has chosen.
     chosen: u32,
     /// How many this row makes.
@@ -49,11 +49,8 @@ const ROW: u32 = 256;
 /// Rows from one trial to the next.
 const ROWS: u32 = 128;
 
-/// Rows of a trial with each number of pauses.
-const ROWS_TRIED: u32 = 3;
-
 /// Rows of a trial, with each number of pauses by turns. They cost one in twenty of what the worse ways cost more.
-const TRIED: u32 = ROWS_TRIED * WAYS as u32;
+const TRIED: u32 = 3 * WAYS as u32;
 
 impl Default for ClaimPause {
     fn default() -> Self {
@@ -67,7 +64,7 @@ impl ClaimPause {
         Self {
             waits: Wrapping(0),
             since: 0,
-            took: [[u64::MAX; ROWS_TRIED as usize]; WAYS],
+            least: [u64::MAX; WAYS],
             chosen: 0,
             pauses: 0,
         }
@@ -106,18 +103,14 @@ impl ClaimPause {
         let next = self.waits.0 / ROW % ROWS;
         // The row that has ended is the one before; the first one of all began before time.
         if (1..=TRIED).contains(&next) && self.waits.0 > ROW {
-            let row = (next - 1) / WAYS as u32;
-            self.took[self.pauses as usize][row as usize] = took;
+            let least = &mut self.least[self.pauses as usize];
+            *least = took.min(*least);
         }
         if next == TRIED {
-            // The median: interrupted rows take longer, and some take less by chance.
-            let median = self.took.map(|mut rows| {
-                rows.sort_unstable();
-                rows[rows.len() / 2]
-            });
+            let least = std::mem::replace(&mut self.least, [u64::MAX; WAYS]);
             // A pause more has to be worth more than rows differ by chance.
-            let better = |chosen: usize, more: usize| match median[more]
-                < median[chosen] - median[chosen] / 16
+            let better = |chosen: usize, more: usize| match least[more]
+                < least[chosen] - least[chosen] / 16
             {
                 true => more,
                 false => chosen,
