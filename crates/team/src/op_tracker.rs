@@ -3,7 +3,7 @@
 use crate::OpContext;
 use crate::call_sites::CallSiteWriter;
 use crate::failure::Failure;
-use crate::hardware::{Hardware, Meeting};
+use crate::hardware::{Hardware, Meeting, Word};
 use crate::operation::Operation;
 use crate::recording::Recorder;
 use corecast_collectives::Collective;
@@ -155,8 +155,8 @@ impl OpTracker {
         stops
     }
 
-    /// Begins and mostly ends the barrier of two ranks in one line, of which [`is_plain`](Self::is_plain) has shown that nothing
-    /// else is noted. `None` if it has not begun: what is due as well is left to [`begin`](Self::begin).
+    /// Begins and mostly ends a barrier of two ranks in one line, of which [`is_plain`](Self::is_plain) has shown that nothing else is
+    /// noted. `None` if it has not begun: what is due as well is left to [`begin`](Self::begin).
     #[inline(always)]
     pub(crate) fn meet(
         &mut self,
@@ -172,22 +172,40 @@ impl OpTracker {
         Some(met)
     }
 
-    /// Ends what [`meet`](Self::meet) has begun.
+    /// [`meet`](Self::meet) for an operation without a root in which both give each other a word.
+    #[inline(always)]
+    pub(crate) fn meet_with(
+        &mut self,
+        fabric: &mut Hardware,
+        kind: Collective,
+        site: &'static Location<'static>,
+        word: &mut Word<'_, '_>,
+    ) -> Option<Meeting> {
+        if self.is_forked() || fabric.call.state.is_stopped() {
+            return None;
+        }
+        let seq = self.seq + 1;
+        let met = fabric.meet_with((seq, kind), &self.history, site, word)?;
+        self.seq = seq;
+        Some(met)
+    }
+
+    /// Ends what [`meet`](Self::meet) or [`meet_with`](Self::meet_with) has begun, with the same word.
     ///
     /// # Errors
     ///
     /// [`Failure`].
-    #[cold]
-    #[inline(never)]
     pub(crate) fn meet_late(
         &self,
         fabric: &mut Hardware,
+        kind: Collective,
         site: &'static Location<'static>,
-        met: Meeting,
+        (met, word): (Meeting, Option<&mut Word<'_, '_>>),
     ) -> Result<(), Failure> {
-        let operation = Operation::blocking(self.seq, Collective::Barrier, 0);
-        fabric.call.set(operation.entry(), site, None);
-        fabric.meet_late(met)
+        let entry = Operation::blocking(self.seq, kind, 0).entry();
+        let bytes = word.as_ref().map(|word| word.mine.len());
+        fabric.call.set(entry, site, bytes);
+        fabric.meet_late(met, word)
     }
 
     /// Whether operations are noted in the history alone.

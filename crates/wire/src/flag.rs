@@ -215,6 +215,12 @@ impl Swaps {
         number
     }
 
+    /// The number of this thread's last value.
+    #[inline(always)]
+    pub fn number(&self) -> u64 {
+        self.count
+    }
+
     /// This thread's signal.
     #[inline(always)]
     pub fn own(&self) -> &Signal {

@@ -28,10 +28,20 @@ pub fn exchange<F: Fabric>(
     debug_assert_eq!(fabric.size(), 2, "an exchange is between two ranks");
     let peer = 1 - fabric.rank();
     fabric.swap(peer, sum, incoming)?;
-    if fabric.rank() == 0 {
-        combine.combine(sum, incoming);
-    } else {
-        combine.combine_left(sum, incoming);
-    }
+    combine_two(fabric.rank(), sum, incoming, combine);
     Ok(())
+}
+
+/// Combines what `rank`, which has `sum`, and the other one of two ranks have given each other.
+#[inline(always)]
+pub fn combine_two(
+    rank: usize,
+    sum: &mut [u8],
+    incoming: &[u8],
+    combine: &(impl Combine + ?Sized),
+) {
+    match rank {
+        0 => combine.combine(sum, incoming),
+        _ => combine.combine_left(sum, incoming),
+    }
 }

@@ -13,7 +13,7 @@ pub(crate) use algorithm::short;
 pub use algorithm::{Algorithm, choose};
 pub use direct::direct;
 pub use doubling::{doubling, doubling_in_messages};
-pub use exchange::exchange;
+pub use exchange::{combine_two, exchange};
 pub use owners::{owners, owners_ordered};
 pub use rabenseifner::rabenseifner;
 pub use ring::ring;
@@ -53,6 +53,18 @@ pub fn start<F: Fabric>(
     context.run_chosen(asked, chosen, &request, |context, selection| {
         run(selection, context, data, combine)
     })
+}
+
+/// Whether two ranks allreduce data of this length by giving each other a word, for which a fabric may have a shorter way.
+#[inline(always)]
+pub fn is_word<F>(context: &OpContext<F>, len: usize) -> bool {
+    len <= VALUE_BYTES_MAX && len < context.short.allreduce
+}
+
+/// Records what the fabric runs by itself where [`is_word`].
+#[inline(always)]
+pub fn ran_word() {
+    record::ran(Algorithm::Messages.into());
 }
 
 /// Combines all ranks' `data` into each of them by one algorithm, which [serves](crate::registry::Entry::serves)

@@ -39,7 +39,8 @@ pub fn start<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
 }
 
 /// Whether the barrier is a [`butterfly`](fn@butterfly) of two ranks, for which a fabric may have a shorter way.
-pub fn is_pair<F>(context: &OpContext<F>) -> bool {
+#[inline(always)]
+pub fn is_exchange<F>(context: &OpContext<F>) -> bool {
     matches!(&context.schedule.barrier, BarrierSchedule::Butterfly(peers) if peers.len() == 1)
 }
 

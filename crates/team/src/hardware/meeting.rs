@@ -1,30 +1,52 @@
-//! The barrier of two ranks in one line, in as few instructions as may be.
+//! Operations in which two ranks do nothing but meet in one line, in as few instructions as may be: their barrier, and what gives each
+//! the other's word.
 //!
-//! A row of such barriers takes a transfer of the line each time, and twice what a rank does from seeing the other's flag to raising its
+//! A row of them takes a transfer of the line each time, and twice what a rank does from seeing the other's flag to raising its
 //! own next one: a rank gets the line when the other one has raised a flag, and has to raise its own before the other one gets it back.
 //! So nothing is done here that only a longer wait needs, and nothing is called: registers are not saved for what seldom happens.
+//! (`benches/records/2026-11-30-meetings.md`)
 
 use super::ends::Hardware;
-use super::waiter::claim_after;
+use super::link::Link;
+use super::waiter::{Waiter, claim_after};
 use crate::failure::Failure;
 use crate::operation::{OpFingerprint, Operation};
 use corecast_collectives::Collective;
+use corecast_wire::Signal;
 use corecast_wire::op_history::OpHistory;
 use std::panic::Location;
 
-/// How far a rank that has come to such a barrier has come with it.
+/// What two ranks give each other, of one length and at most [`VALUE_BYTES_MAX`](corecast_wire::VALUE_BYTES_MAX) bytes.
+#[derive(Debug)]
+pub(crate) struct Word<'m, 't> {
+    pub(crate) mine: &'m [u8],
+    pub(crate) theirs: &'t mut [u8],
+}
+
+impl<'m, 't> Word<'m, 't> {
+    /// `mine` for as many bytes of `room`, which are aligned for any element.
+    #[inline(always)]
+    pub(crate) fn new(mine: &'m [u8], room: &'t mut u128) -> Self {
+        let theirs = &mut bytemuck::bytes_of_mut(room)[..mine.len()];
+        Self { mine, theirs }
+    }
+}
+
+/// How far a rank that has come to a meeting has come with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
     /// It may have to wake the other one.
     Come,
     /// It has waited through the first phase of a wait.
     Waited,
-    /// Both have come.
+    /// Both have come, and have the other's word.
     Met,
 }
 
 impl Hardware {
-    /// Begins operation number `seq`, this barrier, and waits for the only peer, but not for long. `None` if nothing was done, since
+    // Both of these have the whole way in one function each: parts that they shared, the compiler called (November 2026).
+
+    /// Begins operation number `seq`, a barrier, and waits for the only peer, but not for long. `None` if nothing was done, since
     /// something else is due as well.
     #[inline(always)]
     pub(crate) fn meet(
@@ -60,22 +82,87 @@ impl Hardware {
         }
     }
 
-    /// Ends what [`meet`](Self::meet) has begun.
+    /// Begins operation number `seq`, in which both give each other a word, as [`meet`](Self::meet) does.
+    #[inline(always)]
+    pub(crate) fn meet_with(
+        &mut self,
+        (seq, kind): (u64, Collective),
+        history: &OpHistory,
+        site: &'static Location<'static>,
+        word: &mut Word<'_, '_>,
+    ) -> Option<Meeting> {
+        let (call, [link]) = (&mut self.call, &mut self.links[..]) else {
+            return None;
+        };
+        if self.endpoint.is_staging() {
+            return None;
+        }
+        let pauses = link.swap_pause.next_amid_row()?;
+        let operation = Operation::blocking(seq, kind, 0).entry();
+        call.fingerprint.advance(operation, seq);
+        history.enter(operation, site);
+        let number = link.swaps.put(word.mine);
+        let expected = call.fingerprint.flag(number, word.mine.len());
+        link.swaps.own().raise(expected);
+        if !link.out_parker.is_awake(self.wait_strategy.fence()) {
+            return Some(Meeting::Come);
+        }
+        let link = &*link;
+        let mut claim = claim_after(pauses, |link| link.swaps.other().claim());
+        let look = || {
+            Some(link.swaps.other().seq()).filter(|&found| OpFingerprint::reached(expected, found))
+        };
+        match self.wait_strategy.briefly_after(|| claim(link), look) {
+            Some(found) if OpFingerprint::agrees(expected, found) => {
+                link.swaps.get(number, word.theirs);
+                Some(Meeting::Met)
+            }
+            _ => Some(Meeting::Waited),
+        }
+    }
+
+    /// Ends what [`meet`](Self::meet) or [`meet_with`](Self::meet_with) has begun, with the same word.
     ///
     /// # Errors
     ///
     /// [`Failure`].
-    pub(crate) fn meet_late(&mut self, met: Meeting) -> Result<(), Failure> {
+    pub(crate) fn meet_late(
+        &mut self,
+        met: Meeting,
+        word: Option<&mut Word<'_, '_>>,
+    ) -> Result<(), Failure> {
         let peer = self.links[0].peer;
         let (link, waiter) = self.at_link(peer);
-        let expected = (waiter.call.fingerprint.flag(link.in_count, 0), 0);
-        match met {
-            Meeting::Met => Ok(()),
-            Meeting::Come => {
-                waiter.wake(link);
-                waiter.wait_for_flag(link, expected, |link| &link.in_flag, |_| {})
+        match word {
+            None => {
+                let expected = (waiter.call.fingerprint.flag(link.in_count, 0), 0);
+                meet_at(waiter, link, met, expected, |link| &link.in_flag)
             }
-            Meeting::Waited => waiter.wait_on_for_flag(link, expected, &link.in_flag),
+            Some(word) => {
+                let (number, len) = (link.swaps.number(), word.mine.len());
+                let expected = (waiter.call.fingerprint.flag(number, len), len);
+                meet_at(waiter, link, met, expected, |link| link.swaps.other())?;
+                link.swaps.get(number, word.theirs);
+                Ok(())
+            }
         }
+    }
+}
+
+/// Waits for the other one's flag, which both raise in a meeting.
+fn meet_at(
+    waiter: Waiter<'_>,
+    link: &mut Link,
+    met: Meeting,
+    expected: (u64, usize),
+    flag: impl Fn(&Link) -> &Signal,
+) -> Result<(), Failure> {
+    match met {
+        Meeting::Met => Ok(()),
+        Meeting::Come => {
+            waiter.wake(link);
+            waiter.wait_for_flag(link, expected, flag, |_| {})
+        }
+        Meeting::Waited => waiter.wait_on_for_flag(link, expected, flag(link)),
     }
 }

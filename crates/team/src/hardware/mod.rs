@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! fabric.rs             the operations of a fabric: what a collective calls
-//! meeting.rs            the barrier of two ranks in one line
+//! meeting.rs            operations in which two ranks do nothing but meet
 //! cache_lines.rs        CLa's primitives: what an algorithm over lines of its own calls
 //! line_operations.rs    at a line that a group shares
 //! loans.rs              how a rank takes what another one lends
@@ -40,4 +40,4 @@ pub(crate) use ends::NO_LINK;
 pub(crate) use lines::{SharedLines, line_ends, shared_bytes};
 pub(crate) use link::Link;
 pub(crate) use loans::COMBINE_BYTES;
-pub(crate) use meeting::Meeting;
+pub(crate) use meeting::{Meeting, Word};

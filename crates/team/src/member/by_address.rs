@@ -9,6 +9,7 @@ use super::bodies::{assert_counts, block_of};
 use super::{Amid, Member, Overlap, Request};
 use crate::OpContext;
 use crate::failure::Failure;
+use crate::hardware::Meeting;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::Combine;
 use corecast_collectives::pipeline::block;
@@ -80,12 +81,17 @@ impl Member {
     /// In the same cases as [`allreduce`](Self::allreduce), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn allreduce_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
-        self.begin(
-            Collective::Allreduce,
-            0,
-            Some(data.len()),
-            Location::caller(),
-        )?;
+        let site = Location::caller();
+        // Others panic below, within the operation.
+        let whole = data.len().is_multiple_of(combine.element_size());
+        if whole {
+            match self.allreduce_word(data, combine, site) {
+                None => {}
+                Some(Meeting::Met) => return Ok(()),
+                Some(met) => return self.allreduce_word_late(data, combine, site, met),
+            }
+        }
+        self.begin(Collective::Allreduce, 0, Some(data.len()), site)?;
         let amid = Amid(self);
         let ended = allreduce(&mut amid.0.context, data, combine);
         amid.end(ended)

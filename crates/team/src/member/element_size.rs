@@ -11,10 +11,16 @@ pub(super) const fn element_size<T>() -> usize {
     }
 }
 
+/// Whether elements are aligned to no more than the buffers which partial results lie in.
+#[inline(always)]
+pub(super) const fn fits<T>() -> bool {
+    align_of::<T>() <= ALIGN_MAX
+}
+
 /// Panics for elements whose alignment is above that of the buffers which partial results lie in.
 pub(super) fn assert_fits<T>() {
     assert!(
-        align_of::<T>() <= ALIGN_MAX,
+        fits::<T>(),
         "elements are aligned to {}, buffers to {ALIGN_MAX}",
         align_of::<T>()
     );

@@ -54,7 +54,9 @@ use std::sync::Arc;
 pub struct Member {
     context: OpContext,
     tracker: OpTracker,
-    /// Whether barriers are those of two ranks in one line, and nothing is noted of them but in the history.
+    /// Whether there are two ranks, and operations are noted in the history alone.
+    is_pair: bool,
+    /// Whether its barriers are meetings too.
     meets: bool,
     wait_config: WaitConfig,
     team_memory: Arc<TeamMemory>,
@@ -80,8 +82,10 @@ impl Member {
             team_memory.fork_detector(),
             team_memory.begun()[0],
         );
+        let is_pair = tracker.is_plain() && context.fabric.size() == 2;
         Self {
-            meets: tracker.is_plain() && barrier::is_pair(&context),
+            is_pair,
+            meets: is_pair && barrier::is_exchange(&context),
             context,
             tracker,
             wait_config,
@@ -378,7 +382,7 @@ impl Member {
                     barrier::ran(&self.context);
                     return Ok(());
                 }
-                Some(met) => return self.meet_late(site, met),
+                Some(met) => return self.barrier_late(site, met),
             }
         }
         self.barrier_by_steps(site)
@@ -386,9 +390,14 @@ impl Member {
 
     #[cold]
     #[inline(never)]
-    fn meet_late(&mut self, site: &'static Location<'static>, met: Meeting) -> Result<(), Failure> {
+    fn barrier_late(
+        &mut self,
+        site: &'static Location<'static>,
+        met: Meeting,
+    ) -> Result<(), Failure> {
         barrier::ran(&self.context);
-        self.tracker.meet_late(&mut self.context.fabric, site, met)
+        let (kind, fabric) = (Collective::Barrier, &mut self.context.fabric);
+        self.tracker.meet_late(fabric, kind, site, (met, None))
     }
 
     /// Apart, so that two ranks that meet do not save registers for it.

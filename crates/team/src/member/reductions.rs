@@ -1,13 +1,15 @@
 //! Operations that give all members one member's data, or combine those of all: broadcast, reduce, allreduce.
 
-use super::element_size::{assert_fits, element_size};
+use super::element_size::{assert_fits, element_size, fits};
 use super::{Amid, Member};
 use crate::failure::Failure;
+use crate::hardware::{Meeting, Word};
 use bytemuck::Pod;
 use corecast_collectives::Collective;
-use corecast_collectives::combine::On;
+use corecast_collectives::combine::{Combine, On};
 use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, broadcast, reduce};
+use corecast_wire::Fabric;
 use std::panic::Location;
 
 impl Member {
@@ -193,21 +195,72 @@ impl Member {
         data: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
-        self.begin(
-            Collective::Allreduce,
-            0,
-            Some(size_of_val(data)),
-            Location::caller(),
-        )?;
+        let (site, data) = (Location::caller(), bytemuck::cast_slice_mut(data));
+        let combine = On::<T, _>::new(&operator);
+        if fits::<T>() {
+            match self.allreduce_word(data, &combine, site) {
+                None => {}
+                Some(Meeting::Met) => return Ok(()),
+                Some(met) => return self.allreduce_word_late(data, &combine, site, met),
+            }
+        }
+        self.begin(Collective::Allreduce, 0, Some(data.len()), site)?;
         let amid = Amid(self);
         assert_fits::<T>();
-        let combine = On::<T, _>::new(&operator);
-        let ended = allreduce::start(
-            &mut amid.0.context,
-            bytemuck::cast_slice_mut(data),
-            &combine,
-        );
+        let ended = allreduce::start(&mut amid.0.context, data, &combine);
         amid.end(ended)
+    }
+
+    /// Begins and mostly ends an allreduction between two ranks that is nothing but a meeting. `None` if it is not, or nothing was
+    /// done.
+    #[inline(always)]
+    pub(super) fn allreduce_word(
+        &mut self,
+        data: &mut [u8],
+        combine: &(impl Combine + ?Sized),
+        site: &'static Location<'static>,
+    ) -> Option<Meeting> {
+        if !self.is_pair || !allreduce::is_word(&self.context, data.len()) {
+            return None;
+        }
+        let mut room = 0;
+        let mut word = Word::new(data, &mut room);
+        let (kind, fabric) = (Collective::Allreduce, &mut self.context.fabric);
+        let met = self.tracker.meet_with(fabric, kind, site, &mut word)?;
+        if met == Meeting::Met {
+            let Word { theirs, .. } = word;
+            self.combine_word(data, theirs, combine);
+        }
+        Some(met)
+    }
+
+    /// Ends what [`allreduce_word`](Self::allreduce_word) has begun.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn allreduce_word_late(
+        &mut self,
+        data: &mut [u8],
+        combine: &dyn Combine,
+        site: &'static Location<'static>,
+        met: Meeting,
+    ) -> Result<(), Failure> {
+        let mut room = 0;
+        let mut word = Word::new(data, &mut room);
+        let (kind, fabric) = (Collective::Allreduce, &mut self.context.fabric);
+        let met = (met, Some(&mut word));
+        self.tracker.meet_late(fabric, kind, site, met)?;
+        let Word { theirs, .. } = word;
+        self.combine_word(data, theirs, combine);
+        Ok(())
+    }
+
+    /// The part of such an allreduction that may panic.
+    #[inline(always)]
+    fn combine_word(&mut self, data: &mut [u8], theirs: &[u8], combine: &(impl Combine + ?Sized)) {
+        allreduce::ran_word();
+        let amid = Amid(self);
+        allreduce::combine_two(amid.0.context.fabric.rank(), data, theirs, combine);
+        std::mem::forget(amid);
     }
 
     /// [`allreduce`](Self::allreduce) of one value.
