@@ -111,7 +111,12 @@ impl Log {
     ) -> io::Result<Self> {
         let offset = (header::BYTES + records.len()) as u64;
         let room = segment_bytes.max(offset);
-        let file = make_segment(&disk, first, records, room)?;
+        let file = make_segment(&disk, first, records, room).map_err(|error| {
+            // A disk that is full says neither where nor what was wanted.
+            let (file, mib) = (disk.shown(NEW_SEGMENT), room.div_ceil(1 << 20));
+            let text = format!("{file}: a segment of {mib} MiB cannot be made: {error}");
+            io::Error::new(error.kind(), text)
+        })?;
         let mark = Mark {
             segment: first,
             offset,

@@ -271,6 +271,17 @@ fn a_folder_is_one_servers_own() {
 
 /// A torn tail is cut off and told; damage before what is whole is refused, with the place and the way out.
 #[test]
+fn a_segment_that_cannot_be_made_is_named() {
+    let folder = Folder::new("blocked");
+    // As where the disk is full, nothing can be written under the name that new segments have.
+    std::fs::create_dir_all(folder.0.join("log.new")).unwrap();
+    let told = Server::bind(folder.options(AppendFsync::Always)).unwrap_err();
+    let told = told.to_string();
+    let named = told.contains("log.new: a segment of 64 MiB cannot be made: ");
+    assert!(named, "{told}");
+}
+
+#[test]
 fn damage_is_told() {
     let folder = Folder::new("damaged");
     {
