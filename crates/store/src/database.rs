@@ -82,6 +82,12 @@ impl Entry {
     pub(crate) fn expires(&self) -> i64 {
         self.expires
     }
+
+    /// The memory that it takes: its line, and what is too long for that.
+    pub(crate) fn bytes(&self) -> usize {
+        let outside = |text: &Text| if text.spilled() { text.capacity() } else { 0 };
+        size_of::<Self>() + outside(&self.key) + outside(&self.value)
+    }
 }
 
 /// Keys, values, and when they expire.

@@ -28,6 +28,31 @@ pub(super) fn kind(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Rep
     reply.simple(found.map_or("none", |_| "string"));
 }
 
+/// `MEMORY`. What a value takes does not depend on how many parts of it are looked at, so that is read and not used.
+pub(super) fn memory(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
+    // Whoever calls it has looked at the subcommand.
+    if !args.is(1, "USAGE") || args.len() < 3 {
+        reply.array(3);
+        reply.simple("MEMORY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
+        reply.simple("HELP");
+        return reply.simple("USAGE");
+    }
+    for at in (3..args.len()).step_by(2) {
+        if !args.is(at, "SAMPLES") || at + 1 == args.len() {
+            return reply.error(texts::SYNTAX);
+        }
+        match integer(args.get(at + 1)) {
+            None => return reply.error(texts::NO_INTEGER),
+            Some(..0) => return reply.error(texts::SYNTAX),
+            Some(_) => {}
+        }
+    }
+    match all.at(c).get(args.get(2), c.now) {
+        Some(entry) => reply.count(entry.bytes()),
+        None => reply.null(),
+    }
+}
+
 pub(super) fn dbsize(all: &Databases, c: &Context, _: Args<'_>, reply: &mut Reply<'_>) {
     reply.count(all.at(c).len());
 }

@@ -10,7 +10,7 @@
 //! | `keys.rs` | keys by themselves: `DEL`, `KEYS`, `SCAN`, `RENAME`, `FLUSHALL` and their like |
 //! | `options.rs` | the options that several of them take |
 //! | `databases.rs` | what they work on, and when |
-//! | `subcommands.rs` | those of `CLIENT`, `COMMAND` and `CONFIG` |
+//! | `subcommands.rs` | those of `CLIENT`, `COMMAND`, `CONFIG` and others |
 //! | `texts.rs` | errors in Redis's words |
 
 mod counters;

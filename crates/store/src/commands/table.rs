@@ -71,6 +71,8 @@ impl Command {
     /// All its flags, in Redis's words.
     pub(crate) fn all_flags(&self) -> Vec<&'static str> {
         let kind = match self.kind {
+            // One that has subcommands leaves that to them.
+            Kind::Read(_) if self.name == "memory" => None,
             Kind::Read(_) => Some("readonly"),
             Kind::Write { .. } => Some("write"),
             Kind::Session => None,
@@ -142,6 +144,8 @@ impl Command {
 
 pub(super) const NONE: (i8, i8, i8) = (0, 0, 0);
 const ONE: (i8, i8, i8) = (1, 1, 1);
+/// The key behind a subcommand.
+pub(super) const SECOND: (i8, i8, i8) = (2, 2, 1);
 const TWO: (i8, i8, i8) = (1, 2, 1);
 const ALL: (i8, i8, i8) = (1, -1, 1);
 const PAIRS: (i8, i8, i8) = (1, -1, 2);
@@ -222,6 +226,8 @@ pub(crate) static TABLE: &[Command] = &[
     command("info", -1, NONE, Session, "server", "[section [section ...]]", "Tell about the server").is("loading stale").among("dangerous").hints("nondeterministic_output request_policy:all_shards response_policy:special"),
     command("keys", 2, NONE, Read(keys::keys), "generic", "pattern", "List the keys that match a pattern").among("keyspace dangerous").hints("request_policy:all_shards nondeterministic_output_order"),
     command("lastsave", 1, NONE, Session, "server", "", "Tell when the last snapshot was taken").is("loading stale fast").among("admin dangerous").hints("nondeterministic_output"),
+    command("latency", -2, NONE, Session, "server", "", "Ask about delays, of which none are kept"),
+    command("memory", -2, NONE, Read(keys::memory), "server", "", "Ask about memory"),
     command("mget", -2, ALL, Read(strings::mget), "string", "key [key ...]", "Get several values").is("fast").uses(&["RO access"]).hints("request_policy:multi_shard"),
     command("mset", -3, PAIRS, write(strings::mset), "string", "key value [key value ...]", "Set several values").is("denyoom").uses(&["OW update"]).hints("request_policy:multi_shard response_policy:all_succeeded"),
     command("msetnx", -3, PAIRS, write(strings::msetnx), "string", "key value [key value ...]", "Set several values if none of the keys is there").is("denyoom").uses(&["OW insert"]).hints("request_policy:multi_shard response_policy:agg_min"),
@@ -238,6 +244,7 @@ pub(crate) static TABLE: &[Command] = &[
     command("rename", 3, TWO, write(keys::rename), "generic", "key newkey", "Rename a key").uses(&["RW access delete", "OW update"]),
     command("renamenx", 3, TWO, write(keys::renamenx), "generic", "key newkey", "Rename a key unless the new one is there").is("fast").uses(&["RW access delete", "OW insert"]),
     command("reset", 1, NONE, Session, "connection", "", "Make the connection as new").is("noscript loading stale fast no_auth allow_busy"),
+    command("role", 1, NONE, Session, "server", "", "Tell that this is no copy of another server").is("noscript loading stale fast").among("admin dangerous"),
     command("save", 1, NONE, Session, "server", "", "Take a snapshot, and wait for it").is("admin noscript no_async_loading no_multi"),
     command("scan", -2, NONE, Read(keys::scan), "generic", "cursor [MATCH pattern] [COUNT count] [TYPE type]", "List keys piece by piece").hints("nondeterministic_output request_policy:special"),
     command("select", 2, NONE, Session, "connection", "index", "Choose one of 16 databases").is("loading stale fast"),
@@ -245,8 +252,10 @@ pub(crate) static TABLE: &[Command] = &[
     command("setex", 4, ONE, write(strings::setex), "string", "key seconds value", "Set a value that expires after seconds").is("denyoom").uses(&["OW update"]),
     command("setnx", 3, ONE, write(strings::setnx), "string", "key value", "Set a value if its key is not there").is("denyoom fast").uses(&["OW insert"]),
     command("setrange", 4, ONE, write(strings::setrange), "string", "key offset value", "Overwrite a part of a value").is("denyoom").uses(&["RW update"]),
+    command("slowlog", -2, NONE, Session, "server", "", "Ask about slow commands, of which none are kept"),
     command("strlen", 2, ONE, Read(strings::strlen), "string", "key", "Tell how long a value is").is("fast").uses(&["RO"]),
     command("substr", 4, ONE, Read(strings::getrange), "string", "key start end", "Get a part of a value").uses(&["RO access"]),
+    command("time", 1, NONE, Session, "server", "", "Tell the time").is("loading stale fast").hints("nondeterministic_output"),
     command("touch", -2, ALL, Read(keys::exists), "generic", "key [key ...]", "Count the keys that are there").is("fast").uses(&["RO"]).hints("request_policy:multi_shard response_policy:agg_sum"),
     command("ttl", 2, ONE, Read(expiry::ttl), "generic", "key", "Tell in how many seconds a key expires").is("fast").uses(&["RO access"]).hints("nondeterministic_output"),
     command("type", 2, ONE, Read(keys::kind), "generic", "key", "Tell the type of a value").is("fast").uses(&["RO"]),

@@ -1,5 +1,7 @@
 //! Errors in Redis's words.
 
+use crate::arguments::Args;
+
 pub(crate) const SYNTAX: &str = "ERR syntax error";
 pub(crate) const NO_INTEGER: &str = "ERR value is not an integer or out of range";
 pub(crate) const NO_INT: &str =
@@ -12,6 +14,16 @@ pub(crate) const NO_PASSWORD: &str = "NOAUTH Authentication required.";
 /// A command that was called with too few or too many words.
 pub(crate) fn arity(name: &str) -> String {
     format!("ERR wrong number of arguments for '{name}' command")
+}
+
+/// A subcommand that was called with too many words, where Redis says so in these words.
+pub(crate) fn words(command: &str, args: Args<'_>) -> Vec<u8> {
+    const SHOWN_BYTES_MAX: usize = 128;
+    let text = b"ERR unknown subcommand or wrong number of arguments for '".as_slice();
+    let name = shown(args.get(1));
+    let name = &name[..name.len().min(SHOWN_BYTES_MAX)];
+    let way_out = format!("'. Try {} HELP.", command.to_uppercase());
+    [text, name, way_out.as_bytes()].concat()
 }
 
 /// A time that is not after 1970, or too far away.

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use super::client_list::{ClientEntry, line, own_info, own_line};
+use super::clock::now;
+use super::pause::Waits;
 use super::session::Session;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
@@ -40,6 +42,34 @@ pub(super) fn run(
             let entry = clients.get(&session.id);
             let shown = entry.map_or_else(String::new, |it| own_info(session, it, args) + "\n");
             reply.verbatim(&shown);
+        }
+        // No client is in tracking mode.
+        "caching" => reply.error(
+            "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled",
+        ),
+        "getredir" => reply.integer(-1),
+        "tracking" if args.is(2, "OFF") => reply.ok(),
+        "tracking" if args.is(2, "ON") => reply.error("ERR Client tracking is not served"),
+        "tracking" => reply.error(texts::SYNTAX),
+        "trackinginfo" => {
+            reply.map(3);
+            reply.bulk(b"flags");
+            reply.set(1);
+            reply.bulk(b"off");
+            reply.bulk(b"redirect");
+            reply.integer(-1);
+            reply.bulk(b"prefixes");
+            reply.array(0);
+        }
+        "unblock" => unblock(args, reply),
+        "pause" => match pause(args, around) {
+            Ok(()) => reply.ok(),
+            Err(text) => reply.error(text),
+        },
+        "unpause" => {
+            around.shared.pause.end();
+            around.shared.wake_all();
+            reply.ok();
         }
         "list" => list(session, args, around, reply),
         "kill" => kill(session, args, around, reply),
@@ -96,6 +126,45 @@ pub(super) fn help(command: &str, reply: &mut Reply<'_>) {
     for subcommand in all {
         reply.simple(&subcommand.last_name().to_uppercase());
     }
+}
+
+/// `CLIENT UNBLOCK`: no command waits for anything that others do.
+fn unblock(args: Args<'_>, reply: &mut Reply<'_>) {
+    match args.len() {
+        5.. => reply.error(texts::words("client", args)),
+        4 if !args.is(3, "TIMEOUT") && !args.is(3, "ERROR") => {
+            reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+        }
+        _ if integer(args.get(2)).is_none() => reply.error(texts::NO_INTEGER),
+        _ => reply.integer(0),
+    }
+}
+
+/// `CLIENT PAUSE`.
+fn pause(args: Args<'_>, around: &mut Surroundings<'_>) -> Result<(), Vec<u8>> {
+    let waits = match args.len() {
+        5.. => return Err(texts::words("client", args)),
+        4 if args.is(3, "WRITE") => Waits::Writes,
+        4 if !args.is(3, "ALL") => {
+            return Err(b"ERR CLIENT PAUSE mode must be WRITE or ALL".into());
+        }
+        _ => Waits::All,
+    };
+    let Some(timeout) = integer(args.get(2)) else {
+        return Err(b"ERR timeout is not an integer or out of range".into());
+    };
+    if timeout < 0 {
+        return Err(b"ERR timeout is negative".into());
+    }
+    let Some(end) = timeout.checked_add(now()) else {
+        return Err(b"ERR timeout is out of range".into());
+    };
+    // The others would go on, and a pause that some clients do not keep is none.
+    if around.store.replica().is_some() {
+        return Err(b"ERR CLIENT PAUSE is not served by replicas that are processes".into());
+    }
+    around.shared.pause.begin(waits, end);
+    Ok(())
 }
 
 /// Whether clients of a type are there, of which all here are the first; or what the type is taken for.

@@ -3,7 +3,7 @@
 use corecast_wire::sync::Ordering;
 
 use super::client::help;
-use super::listener::BACKLOG;
+use super::listener::{BACKLOG, KEEP_ALIVE};
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
 use crate::commands::DATABASES;
@@ -27,6 +27,8 @@ pub(super) fn run(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'
             }
             reply.ok();
         }
+        // Settings come from the command line.
+        Ok("rewrite") => reply.error("ERR The server is running without a config file"),
         Ok(_) => help("config", reply),
         Err(text) => reply.error(text),
     }
@@ -66,6 +68,7 @@ fn settings(around: &Surroundings<'_>) -> Vec<(&'static str, String)> {
         ("requirepass", options.password.clone().unwrap_or_default()),
         ("save", String::new()),
         ("tcp-backlog", BACKLOG.to_string()),
+        ("tcp-keepalive", KEEP_ALIVE.as_secs().to_string()),
         (
             "timeout",
             shared.idle_seconds_max.load(Ordering::Relaxed).to_string(),
@@ -90,30 +93,34 @@ fn get(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
     }
 }
 
+/// Why a setting was not changed, in Redis's words.
+fn failure(name: &str, why: &str) -> Vec<u8> {
+    let text = "ERR CONFIG SET failed (possibly related to argument '";
+    format!("{text}{name}') - {why}").into_bytes()
+}
+
 /// Changes settings, all or none. Those that cannot be changed may be set to what they are.
 fn set(args: Args<'_>, around: &Surroundings<'_>) -> Result<(), Vec<u8>> {
     if !args.len().is_multiple_of(2) {
         return Err(texts::SYNTAX.into());
     }
     let settings = settings(around);
-    let mut named = Vec::new();
+    let mut named: Vec<(&str, &String, &[u8])> = Vec::new();
     for (name, value) in args.pairs(2) {
         let is_it = |it: &&(&str, String)| name.eq_ignore_ascii_case(it.0.as_bytes());
         let Some((known, before)) = settings.iter().find(is_it) else {
             let text = b"ERR Unknown option or number of arguments for CONFIG SET - '".as_slice();
             return Err([text, texts::shown(name), b"'"].concat());
         };
+        // As in Redis, before any value is looked at.
+        if named.iter().any(|it| it.0 == *known) {
+            return Err(failure(known, "duplicate parameter"));
+        }
         named.push((*known, before, value));
     }
     let mut changes = Vec::new();
-    for (at, (known, before, value)) in named.iter().enumerate() {
-        let failed = |why: &str| {
-            let text = "ERR CONFIG SET failed (possibly related to argument '";
-            Err(format!("{text}{known}') - {why}").into_bytes())
-        };
-        if named[..at].iter().any(|it| it.0 == *known) {
-            return failed("duplicate parameter");
-        }
+    for (known, before, value) in &named {
+        let failed = |why: &str| Err(failure(known, why));
         let (setting, range) = match *known {
             "maxclients" => (&around.shared.clients_max, 1..=u64::from(u32::MAX)),
             "timeout" => (&around.shared.idle_seconds_max, 0..=i32::MAX as u64),

@@ -7,6 +7,7 @@ use mio::net::TcpStream;
 
 use super::batch::Asker;
 use super::client_list::{Activity, Buffers, Chosen, SharedActivity};
+use super::pause::Waits;
 use super::pipeline::{Client, Pipeline, REPLIES_BYTES_SOFT, Taken};
 use super::session::Session;
 use super::shared::Shared;
@@ -61,6 +62,8 @@ pub(super) struct Connection {
     awaits: bool,
     /// They are, and requests may be there that have waited.
     resumes: bool,
+    /// No request runs until a pause has ended.
+    paused: bool,
     /// So many entries of the order have to be in the log before the replies go out, and further requests run.
     depends_on: u64,
     /// When the request began that is not yet whole.
@@ -96,6 +99,7 @@ impl Connection {
             full: false,
             awaits: false,
             resumes: false,
+            paused: false,
             depends_on: 0,
             began: None,
             stalled: None,
@@ -133,6 +137,11 @@ impl Connection {
     pub(super) fn set_readable(&mut self, closed: bool) {
         self.readable = true;
         self.closed |= closed;
+    }
+
+    /// Whether it has a request that waits for the end of a pause.
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused
     }
 
     /// Takes the answer to its writes, if it is to this connection. What became of them is not known if there are no replies.
@@ -175,6 +184,9 @@ impl Connection {
             // All that the log has to have for it is waited for at once.
             self.serve_rest(pipeline, shared, now);
         }
+        if self.paused && shared.pause.waits() == Waits::Nothing {
+            self.serve_rest(pipeline, shared, now);
+        }
         if self.awaits {
             return State::Waits;
         }
@@ -187,7 +199,7 @@ impl Connection {
         if self.full && self.out.is_empty() {
             self.full = false;
             self.serve_rest(pipeline, shared, now);
-        } else if self.readable && !self.full && !self.session.ends {
+        } else if self.readable && !self.full && !self.paused && !self.session.ends {
             match self.read(pipeline, shared, scratch, now) {
                 Ok(true) => {}
                 // The end is found again.
@@ -215,6 +227,7 @@ impl Connection {
         match () {
             () if !self.out.is_empty() => State::Waits,
             () if self.session.ends => State::Ended,
+            () if self.paused => State::Waits,
             () if self.full || self.readable => State::Ready,
             () => State::Waits,
         }
@@ -291,9 +304,10 @@ impl Connection {
         self.depends_on = pipeline.depends_on();
         self.parser.shrink();
         self.full = taken.full;
+        self.paused = taken.paused;
         self.active = now;
         let whole = taken.bytes == input.len();
-        let goes_on = !whole && !taken.full && !self.awaits;
+        let goes_on = !whole && !taken.full && !taken.paused && !self.awaits;
         self.began = goes_on.then(|| self.began.filter(|_| taken.bytes == 0).unwrap_or(now));
         taken
     }
@@ -339,6 +353,6 @@ impl Connection {
         let since = |at: Instant| now.saturating_duration_since(at);
         self.began.is_some_and(|at| since(at) > REQUEST_MAX + slow)
             || self.stalled.is_some_and(|at| since(at) > STALLED_MAX)
-            || idle_max.is_some_and(|most| since(self.active) > most)
+            || idle_max.is_some_and(|most| !self.paused && since(self.active) > most)
     }
 }

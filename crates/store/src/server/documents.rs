@@ -39,7 +39,8 @@ pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
                 _ => documents(&named.collect::<Vec<_>>(), reply),
             }
         }
-        Ok("getkeys") => keys(args, reply),
+        Ok("getkeys") => keys(args, reply, false),
+        Ok("getkeysandflags") => keys(args, reply, true),
         Ok(_) => help("command", reply),
         Err(text) => reply.error(text),
     }
@@ -204,9 +205,13 @@ fn explain(arguments: &[Argument], reply: &mut Reply<'_>) {
     }
 }
 
-/// `COMMAND GETKEYS`: the keys among the words of a command.
-fn keys(args: Args<'_>, reply: &mut Reply<'_>) {
-    let Some(command) = find(args.get(2)) else {
+/// `COMMAND GETKEYS` and `COMMAND GETKEYSANDFLAGS`: the keys among the words of a command, and what becomes of them.
+fn keys(args: Args<'_>, reply: &mut Reply<'_>, flags: bool) {
+    let own = find(args.get(2)).and_then(|it| match subcommands::of(it.name) {
+        [] => Some(it),
+        _ => subcommands::find_any(&[args.get(2), args.get(3)].join(&b'|')),
+    });
+    let Some(command) = own else {
         return reply.error("ERR Invalid command specified");
     };
     let words = args.len() - 2;
@@ -225,7 +230,25 @@ fn keys(args: Args<'_>, reply: &mut Reply<'_>) {
     let places = (usize::from(first.unsigned_abs())..end).step_by(step.unsigned_abs().into());
     let keys: Vec<&[u8]> = places.map(|place| args.get(2 + place)).collect();
     reply.array(keys.len());
-    keys.iter().for_each(|key| reply.bulk(key));
+    for (at, key) in keys.iter().enumerate() {
+        if !flags {
+            reply.bulk(key);
+            continue;
+        }
+        let gets = || (5..args.len()).any(|at| args.is(at, "GET"));
+        let used = match command.uses {
+            // What it may do with its key depends on its words.
+            _ if command.name == "set" && !gets() => "OW update",
+            [one] => one,
+            all => all[at],
+        };
+        let used = used.split(' ').filter(|it| *it != "variable_flags");
+        let used: Vec<&str> = used.collect();
+        reply.array(2);
+        reply.bulk(key);
+        reply.set(used.len());
+        used.iter().for_each(|it| reply.simple(it));
+    }
 }
 
 #[cfg(test)]

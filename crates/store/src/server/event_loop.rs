@@ -1,5 +1,6 @@
 //! One thread of the server: which connections are ready, and the clock.
 
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::num::NonZero;
@@ -12,10 +13,13 @@ use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 use slab::Slab;
 
+use super::clock;
 use super::connection::{Connection, SCRATCH_BYTES, State};
+use super::listener::KEEP_ALIVE;
+use super::pause::Waits;
 use super::pipeline::Pipeline;
 use super::session::Session;
-use super::shared::{self, Accepted, Shared};
+use super::shared::{Accepted, Shared};
 use super::soon::Soon;
 use crate::durability::{Commit, Durability};
 use crate::keyspace::{Read, Response};
@@ -27,8 +31,6 @@ const TICK: Duration = Duration::from_millis(100);
 const REMOVING_MAX: Duration = Duration::from_millis(10);
 /// Connections that are accepted before others have their turn.
 const ACCEPTED_MAX: usize = 128;
-/// A peer that says nothing is asked after so long whether it is still there.
-const KEEP_ALIVE: Duration = Duration::from_secs(300);
 
 const LISTENER: Token = Token(usize::MAX - 1);
 const WAKER: Token = Token(usize::MAX - 2);
@@ -51,6 +53,8 @@ pub(super) struct EventLoop {
     /// connections is woken once for all then.
     replies: Vec<usize>,
     puts_off: bool,
+    /// Connections with a request that waits for the end of a pause.
+    paused: BTreeSet<usize>,
     /// Another event loop is at a commit, and wakes this one.
     waits: bool,
     pipeline: Pipeline,
@@ -58,6 +62,8 @@ pub(super) struct EventLoop {
     /// Bytes that are held for all connections.
     bytes: usize,
     ticked: Instant,
+    /// When commands were counted last, and how many there were.
+    counted: (Instant, u64),
 }
 
 impl EventLoop {
@@ -87,11 +93,13 @@ impl EventLoop {
             held: Vec::new(),
             replies: Vec::new(),
             puts_off: false,
+            paused: BTreeSet::new(),
             waits: false,
             pipeline: Pipeline::new(store),
             shared,
             bytes: 0,
             ticked: Instant::now(),
+            counted: (Instant::now(), 0),
         })
     }
 
@@ -110,6 +118,10 @@ impl EventLoop {
             let has_writes = self.pipeline.has_writes();
             let idle = self.ready.is_empty() && !self.accepts && !held && !has_writes;
             let mut pause = if idle { TICK } else { Duration::ZERO };
+            if !self.paused.is_empty() {
+                let left = self.shared.pause.left().map_or(0, |it| it.1);
+                pause = pause.min(Duration::from_millis(left));
+            }
             if let Some(replica) = self.pipeline.store().replica() {
                 match idle {
                     true => pause = pause.min(replica.sleeps()),
@@ -149,6 +161,10 @@ impl EventLoop {
             }
             if self.accepts {
                 self.accept();
+            }
+            if !self.paused.is_empty() && self.shared.pause.waits() == Waits::Nothing {
+                self.shared.count_paused(self.paused.len(), 0);
+                turn.extend(std::mem::take(&mut self.paused));
             }
             self.puts_off = turn.len() > 1;
             for key in turn.drain(..) {
@@ -196,6 +212,9 @@ impl EventLoop {
         );
         let after = connection.bytes();
         connection.note();
+        if connection.is_paused() && self.paused.insert(key) {
+            self.shared.count_paused(0, 1);
+        }
         self.bytes = self.bytes + after - before;
         match state {
             State::Waits => {}
@@ -277,6 +296,9 @@ impl EventLoop {
 
     fn close(&mut self, key: usize) {
         let mut connection = self.connections.remove(key);
+        if self.paused.remove(&key) {
+            self.shared.count_paused(1, 0);
+        }
         self.bytes -= connection.bytes();
         let _ = self.poll.registry().deregister(connection.stream());
         self.shared.leave(connection.session.id);
@@ -349,14 +371,31 @@ impl EventLoop {
             self.shared.cut_off.fetch_add(1, Ordering::Relaxed);
             self.close(key);
         }
+        if self.number == 0 {
+            self.count_commands(now);
+        }
         self.remove_due(now);
         self.pipeline.store().add();
+    }
+
+    /// Tells how many commands come in a second.
+    fn count_commands(&mut self, now: Instant) {
+        let (at, before) = self.counted;
+        let seconds = now.duration_since(at).as_secs_f64();
+        if seconds >= 1.0 {
+            // Relaxed: a number for people. `CONFIG RESETSTAT` begins to count anew.
+            let all = self.shared.commands.load(Ordering::Relaxed);
+            let rate = all.saturating_sub(before) as f64 / seconds;
+            let rate = rate.round() as u64;
+            self.shared.commands_rate.store(rate, Ordering::Relaxed);
+            self.counted = (now, all);
+        }
     }
 
     /// Brings the replica up to date, and removes keys that have expired.
     fn remove_due(&mut self, began: Instant) {
         loop {
-            let now = shared::now();
+            let now = clock::now();
             let store = self.pipeline.store();
             match store.read(Read::Facts { now }) {
                 // One event loop does it for all.

@@ -80,24 +80,37 @@ fn section(
             ("redis_mode", "standalone".to_owned()),
             ("os", "Linux".to_owned()),
             ("arch_bits", "64".to_owned()),
+            ("multiplexing_api", "epoll".to_owned()),
             ("process_id", std::process::id().to_string()),
+            ("run_id", shared.run_id.clone()),
             ("tcp_port", shared.address.port().to_string()),
             (
                 "uptime_in_seconds",
                 shared.started.elapsed().as_secs().to_string(),
             ),
+            (
+                "uptime_in_days",
+                (shared.started.elapsed().as_secs() / 86_400).to_string(),
+            ),
+            // There is none, which Redis tells so.
+            ("config_file", String::new()),
             ("replicas", shared.options.replicas.to_string()),
         ],
         "Clients" => vec![
             ("connected_clients", shared.clients().len().to_string()),
             ("maxclients", load(&shared.clients_max)),
+            // No command blocks, but those of a pause wait.
+            ("blocked_clients", load(&shared.paused)),
+            ("tracking_clients", "0".to_owned()),
         ],
-        "Memory" => vec![("used_memory_rss", resident_bytes().to_string())],
+        "Memory" => memory(),
         "Persistence" => persistence(shared),
         "Stats" => vec![
             ("total_connections_received", load(&shared.connections)),
             ("total_commands_processed", load(&shared.commands)),
+            ("instantaneous_ops_per_sec", load(&shared.commands_rate)),
             ("rejected_connections", load(&shared.refused)),
+            ("evicted_keys", "0".to_owned()),
             ("evicted_clients", load(&shared.cut_off)),
         ],
         // All replicas are one server to clients.
@@ -105,6 +118,7 @@ fn section(
             let mut lines = vec![
                 ("role", "master".to_owned()),
                 ("connected_slaves", "0".to_owned()),
+                ("master_replid", shared.run_id.clone()),
                 // The order has one entry for many commands.
                 ("master_repl_offset", around.store.seen().to_string()),
             ];
@@ -139,8 +153,12 @@ fn persistence(shared: &Shared) -> Vec<(&'static str, String)> {
     let Some(durability) = &shared.durability else {
         return vec![
             ("loading", flag(false)),
+            ("rdb_bgsave_in_progress", flag(false)),
             ("rdb_last_save_time", shared.started_at.to_string()),
+            ("rdb_last_bgsave_status", status(true)),
             ("aof_enabled", flag(false)),
+            ("aof_rewrite_in_progress", flag(false)),
+            ("aof_last_write_status", status(true)),
         ];
     };
     let saves = durability.saves();
@@ -195,12 +213,56 @@ fn cpu_seconds() -> Vec<(&'static str, String)> {
     names.into_iter().zip(seconds).collect()
 }
 
-/// The memory that the kernel has given to this process, or 0 where it does not say.
-fn resident_bytes() -> usize {
-    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = text
-        .split(' ')
-        .nth(1)
-        .and_then(|it| it.parse::<usize>().ok());
-    pages.map_or(0, |it| it * rustix::param::page_size())
+/// Memory as the kernel tells it. What is in use is what it has given: the allocator is not asked.
+fn memory() -> Vec<(&'static str, String)> {
+    let own = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let all = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let resident = kernel_bytes(&own, "VmRSS");
+    let peak = kernel_bytes(&own, "VmHWM").max(resident);
+    let total = kernel_bytes(&all, "MemTotal");
+    vec![
+        ("used_memory", resident.to_string()),
+        ("used_memory_human", human(resident)),
+        ("used_memory_rss", resident.to_string()),
+        ("used_memory_rss_human", human(resident)),
+        ("used_memory_peak", peak.to_string()),
+        ("used_memory_peak_human", human(peak)),
+        ("total_system_memory", total.to_string()),
+        ("total_system_memory_human", human(total)),
+        ("maxmemory", "0".to_owned()),
+        ("maxmemory_human", human(0)),
+        ("maxmemory_policy", "noeviction".to_owned()),
+        ("mem_fragmentation_ratio", "1.00".to_owned()),
+    ]
+}
+
+/// The bytes that a file of the kernel tells under a name in kB, or 0 where it does not.
+fn kernel_bytes(text: &str, name: &str) -> u64 {
+    let lines = text.lines().filter_map(|it| it.split_once(':'));
+    let found = lines.into_iter().find(|it| it.0 == name);
+    let number = found.and_then(|it| it.1.split_ascii_whitespace().next()?.parse().ok());
+    number.map_or(0, |kilobytes: u64| kilobytes << 10)
+}
+
+/// Bytes as Redis shows them to people.
+fn human(bytes: u64) -> String {
+    let units = [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')];
+    match units.iter().find(|it| bytes >> it.0 > 0) {
+        Some((bits, unit)) => format!("{:.2}{unit}", bytes as f64 / (1_u64 << bits) as f64),
+        None => format!("{bytes}B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told_in_the_units_of_redis() {
+        let text = "Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n";
+        assert_eq!(kernel_bytes(text, "VmRSS"), 1 << 20);
+        assert_eq!(kernel_bytes(text, "MemTotal"), 0);
+        let shown = [0, 1023, 1536, 5 << 20, 3 << 30, 1 << 40].map(human);
+        assert_eq!(shown, ["0B", "1023B", "1.50K", "5.00M", "3.00G", "1.00T"]);
+    }
 }

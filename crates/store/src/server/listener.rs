@@ -2,12 +2,15 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_reuseaddr;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
 
 /// Connections that may wait to be accepted, as many as in Redis. One that comes when there are more begins again after a second.
 pub(super) const BACKLOG: i32 = 511;
+/// A peer that says nothing is asked after so long whether it is still there.
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(300);
 
 /// Listens at an address without blocking whoever accepts. The kernel may allow fewer connections to wait (`net.core.somaxconn`).
 pub(crate) fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {

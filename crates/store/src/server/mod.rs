@@ -14,12 +14,16 @@
 //! | `hello.rs` | `HELLO` and `AUTH` |
 //! | `transaction.rs` | `WATCH` and `EXEC` |
 //! | `client.rs`, `config.rs`, `documents.rs`, `info.rs` | the commands `CLIENT`, `CONFIG`, `COMMAND`, `INFO` |
+//! | `observing.rs` | `TIME`, `ROLE` and what else programs ask for that watch servers |
+//! | `pause.rs` | `CLIENT PAUSE` |
 //! | `saving.rs` | `SAVE` and its like |
 //! | `shared.rs`, `surroundings.rs` | what all event loops share; what commands see of it |
+//! | `clock.rs` | the time |
 
 mod batch;
 mod client;
 mod client_list;
+mod clock;
 mod config;
 mod connection;
 mod documents;
@@ -27,7 +31,9 @@ mod event_loop;
 mod hello;
 mod info;
 mod listener;
+mod observing;
 mod options;
+mod pause;
 mod pipeline;
 mod saving;
 mod session;

@@ -6,9 +6,11 @@
 use corecast_wire::sync::Ordering;
 
 use super::batch::{Answer, Asker, Batch};
+use super::clock;
+use super::pause::Waits;
 use super::session::{LastCommand, Session};
 use super::session_commands;
-use super::shared::{self, Shared};
+use super::shared::Shared;
 use super::surroundings::Surroundings;
 use crate::arguments::{Args, Span};
 use crate::commands::{self, Command, Kind, subcommands, texts};
@@ -65,6 +67,8 @@ pub(super) struct Taken {
     pub(super) bytes: usize,
     /// The rest has to wait until replies are written.
     pub(super) full: bool,
+    /// The rest has to wait for the end of a pause.
+    pub(super) paused: bool,
     /// Commands that were run.
     pub(super) commands: u64,
 }
@@ -120,9 +124,9 @@ impl Pipeline {
         input: &[u8],
     ) -> Taken {
         let mut taken = Taken::default();
-        let now = shared::now();
+        let now = clock::now();
         self.refuses = shared.refuses_writes().is_some();
-        while !client.session.ends && !taken.full && !client.is_held() {
+        while !client.session.ends && !taken.full && !taken.paused && !client.is_held() {
             let rest = &input[taken.bytes..];
             match client.parser.parse(rest, client.session.known) {
                 Ok(Parsed::Incomplete) => break,
@@ -132,9 +136,7 @@ impl Pipeline {
                 }
                 Ok(Parsed::Inline(length)) => {
                     if self.flush(client, input, now, &mut taken) {
-                        taken.bytes += length;
-                        self.inline(client, shared, now, &rest[..length]);
-                        taken.commands += 1;
+                        self.inline(client, shared, now, &rest[..length], &mut taken);
                     }
                 }
                 Err(error) => {
@@ -169,11 +171,17 @@ impl Pipeline {
         let bytes = &input[at..at + length];
         let words = client.parser.words().len();
         let command = commands::find(Args::new(bytes, client.parser.words()).get(0));
+        if is_paused(client.session, command, words, shared) {
+            taken.paused = self.flush(client, input, now, taken);
+            return;
+        }
         let session = &client.session;
         let plain =
             session.known && session.transaction.is_none() && !session.replies.are_dropped();
         let runs = command.filter(|it| plain && it.takes(words));
         let runs = runs.and_then(|it| match it.kind {
+            // Its subcommand is looked at first.
+            Kind::Read(_) if it.name == "memory" => None,
             Kind::Read(_) => Some((it, false)),
             Kind::Write { .. } if self.refuses => None,
             Kind::Write { .. } => Some((it, true)),
@@ -251,18 +259,34 @@ impl Pipeline {
     }
 
     /// Runs a request that somebody typed.
-    fn inline(&mut self, client: &mut Client<'_>, shared: &Shared, now: i64, line: &[u8]) {
-        let Some(words) = resp::split(line) else {
+    fn inline(
+        &mut self,
+        client: &mut Client<'_>,
+        shared: &Shared,
+        now: i64,
+        line: &[u8],
+        taken: &mut Taken,
+    ) {
+        let split = resp::split(line);
+        let words = split.as_deref().unwrap_or_default();
+        let command = words.first().and_then(|it| commands::find(it));
+        if is_paused(client.session, command, words.len(), shared) {
+            taken.paused = true;
+            return;
+        }
+        taken.bytes += line.len();
+        taken.commands += 1;
+        if split.is_none() {
             return fail(client, b"Protocol error: unbalanced quotes in request");
-        };
+        }
         let (mut bytes, mut spans) = (Vec::with_capacity(line.len()), Vec::new());
-        for word in &words {
+        for word in words {
             let start = bytes.len();
             bytes.extend_from_slice(word);
             spans.push(Span::new(start, bytes.len()));
         }
-        if let Some(name) = words.first() {
-            self.alone(client, shared, now, commands::find(name), &bytes, &spans);
+        if !words.is_empty() {
+            self.alone(client, shared, now, command, &bytes, &spans);
         }
     }
 
@@ -373,6 +397,26 @@ impl Pipeline {
         };
         perform(&mut self.store, &mut self.batch, client, run, writes);
     }
+}
+
+/// Whether a command has to wait for the end of a pause. What is refused for its words does not.
+fn is_paused(
+    session: &Session,
+    command: Option<&'static Command>,
+    words: usize,
+    shared: &Shared,
+) -> bool {
+    let waits = shared.pause.waits();
+    if waits == Waits::Nothing {
+        return false;
+    }
+    let transaction = session.transaction.as_ref();
+    let runs = command.filter(|it| session.known && it.takes(words));
+    runs.is_some_and(|it| {
+        waits == Waits::All
+            || it.writes()
+            || it.name == "exec" && transaction.is_some_and(|it| it.writes())
+    })
 }
 
 /// Runs commands, or leaves them to be agreed on with others, and returns how many of them that were.

@@ -2,7 +2,7 @@
 
 use super::session::{Replies, Session};
 use super::surroundings::Surroundings;
-use super::{client, config, documents, hello, info, saving, transaction};
+use super::{client, config, documents, hello, info, observing, saving, transaction};
 use crate::arguments::Args;
 use crate::commands::{Command, database, texts};
 use crate::keyspace::REPLY_BYTES_MAX;
@@ -85,6 +85,9 @@ pub(super) fn run(
             session.ends |= reply.overflowed();
         }
         "info" => info::run(args, around, &mut reply),
+        "latency" | "role" | "slowlog" | "time" => {
+            observing::run(command, args, around, &mut reply)
+        }
         "bgrewriteaof" | "bgsave" | "lastsave" | "save" => {
             saving::run(command, args, around, &mut reply);
         }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use corecast_wire::sync::{AtomicU32, AtomicU64, Ordering};
 use mio::Waker;
 
 use super::ServerOptions;
 use super::client_list::{ClientEntry, SharedActivity};
+use super::clock::now;
+use super::pause::Pause;
 use crate::durability::Durability;
 
 /// What all event loops share. Words that are counted are told by `INFO` and order nothing.
@@ -21,7 +23,12 @@ pub(super) struct Shared {
     pub(super) started: Instant,
     /// The same, in seconds since 1970.
     pub(super) started_at: i64,
+    /// What tells this run of the server from others: 40 digits, as those of Redis.
+    pub(super) run_id: String,
     stopped: AtomicU32,
+    pub(super) pause: Pause,
+    /// Clients with a command that waits for the end of a pause.
+    pub(super) paused: AtomicU64,
     /// The settings that `CONFIG SET` changes: most clients, and seconds that one may be idle, 0 for ever.
     pub(super) clients_max: AtomicU64,
     pub(super) idle_seconds_max: AtomicU64,
@@ -31,6 +38,8 @@ pub(super) struct Shared {
     pub(super) refused: AtomicU64,
     pub(super) cut_off: AtomicU64,
     pub(super) commands: AtomicU64,
+    /// Commands of the last second.
+    pub(super) commands_rate: AtomicU64,
     /// `None` where all is in memory only.
     pub(super) durability: Option<Durability>,
     // Whoever holds one of these does not take the other.
@@ -69,7 +78,10 @@ impl Shared {
             address,
             started: Instant::now(),
             started_at: now() / 1000,
+            run_id: (0..40).map(|_| fastrand::digit(16)).collect(),
             stopped: AtomicU32::new(0),
+            pause: Pause::default(),
+            paused: number(0),
             clients_max: number(options.clients_max as u64),
             idle_seconds_max: number(options.idle_max.map_or(0, |it| it.as_secs().max(1))),
             connections: number(0),
@@ -77,6 +89,7 @@ impl Shared {
             refused: number(0),
             cut_off: number(0),
             commands: number(0),
+            commands_rate: number(0),
             durability,
             clients: Mutex::default(),
             loops: Mutex::default(),
@@ -93,6 +106,18 @@ impl Shared {
     pub(super) fn stop(&self) {
         // Relaxed: whoever sees it only ends.
         self.stopped.store(1, Ordering::Relaxed);
+        self.wake_all();
+    }
+
+    /// Counts clients whose commands no longer wait for the end of a pause, and those that do from now on.
+    pub(super) fn count_paused(&self, fewer: usize, more: usize) {
+        // Relaxed: a number for people.
+        self.paused.fetch_add(more as u64, Ordering::Relaxed);
+        self.paused.fetch_sub(fewer as u64, Ordering::Relaxed);
+    }
+
+    /// Ends the pauses of all event loops.
+    pub(super) fn wake_all(&self) {
         for entrance in &*self.loops() {
             let _ = entrance.waker.wake();
         }
@@ -194,11 +219,4 @@ impl Shared {
     pub(super) fn refuses_writes(&self) -> Option<&str> {
         self.durability.as_ref()?.failed()
     }
-}
-
-/// Milliseconds since 1970.
-pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let milliseconds = since.map_or(0, |it| it.as_millis());
-    i64::try_from(milliseconds).unwrap_or(i64::MAX)
 }

@@ -9,6 +9,8 @@ mod durable;
 mod frames;
 mod limits;
 mod map;
+mod observing;
+mod pause;
 mod processes;
 mod replicas;
 mod replies;

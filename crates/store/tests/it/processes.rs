@@ -395,6 +395,10 @@ fn they_answer_as_threads_do() {
     });
     let mut clients =
         [processes.address(), threads.address].map(|it| [0, 1].map(|_| Client::new(it)));
+    // But for a pause, which the clients of one process alone would keep.
+    let paused = clients.each_mut().map(|it| it[0].say("CLIENT PAUSE 0"));
+    let refused = "-ERR CLIENT PAUSE is not served by replicas that are processes\r\n";
+    assert_eq!(paused, [refused, "+OK\r\n"]);
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..1500 {
         let key = format!("k{}", random.u8(..20));
