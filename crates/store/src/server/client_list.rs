@@ -63,6 +63,8 @@ pub(super) struct Chosen {
     last: LastCommand,
     no_evict: bool,
     ends: bool,
+    /// A command of it waits for the end of a pause.
+    waits: bool,
 }
 
 /// Bytes that are held for a client.
@@ -89,7 +91,12 @@ impl Chosen {
             last: session.last,
             no_evict: session.no_evict,
             ends: session.ends,
+            waits: false,
         }
+    }
+
+    pub(super) fn waiting(self, waits: bool) -> Self {
+        Self { waits, ..self }
     }
 }
 
@@ -145,6 +152,7 @@ fn info(id: u64, entry: &ClientEntry, activity: &Activity) -> String {
     };
     let all = [
         (chosen.queued.is_some(), 'x'),
+        (chosen.waits, 'b'),
         (chosen.ends, 'c'),
         (chosen.no_evict, 'e'),
     ];

@@ -123,7 +123,7 @@ impl Connection {
         let held = self.input.len();
         self.activity.note(Activity {
             active: self.active,
-            chosen: Chosen::of(&self.session),
+            chosen: Chosen::of(&self.session).waiting(self.paused),
             buffers: Buffers {
                 input: (held, self.input.capacity() - held),
                 words: 0,
@@ -183,6 +183,10 @@ impl Connection {
         if !self.awaits && std::mem::take(&mut self.resumes) {
             // All that the log has to have for it is waited for at once.
             self.serve_rest(pipeline, shared, now);
+        }
+        // As in Redis, what waits does not run if its client has gone.
+        if self.paused && self.closed {
+            return State::Ended;
         }
         if self.paused && shared.pause.waits() == Waits::Nothing {
             self.serve_rest(pipeline, shared, now);

@@ -73,7 +73,7 @@ fn a_pause_of_all_commands_ends_by_its_time() {
 }
 
 #[test]
-fn a_client_that_waits_can_be_cut_off() {
+fn a_client_that_waits_can_be_cut_off_and_leave() {
     let ours = Ours::start();
     let [mut first, mut second] = [(); 2].map(|()| Client::new(ours.address));
     let id = second.say("CLIENT ID");
@@ -81,8 +81,16 @@ fn a_client_that_waits_can_be_cut_off() {
     first.say("CLIENT PAUSE 100000 WRITE");
     second.send(&request(&["SET", "a", "1"]));
     wait_for(&mut first, 1);
+    let listed = first.say(&format!("CLIENT LIST ID {id}"));
+    assert!(listed.contains(" flags=b "), "{listed}");
     assert_eq!(first.say(&format!("CLIENT KILL ID {id}")), ":1\r\n");
     assert_eq!(second.try_reply(), None);
+    wait_for(&mut first, 0);
+    // What waits does not run either if its client leaves.
+    let mut third = Client::new(ours.address);
+    third.send(&request(&["SET", "a", "1"]));
+    wait_for(&mut first, 1);
+    drop(third);
     wait_for(&mut first, 0);
     first.say("CLIENT UNPAUSE");
     assert_eq!(first.say("EXISTS a"), ":0\r\n");
