@@ -28,6 +28,19 @@ struct Elsewhere<F> {
     tool: Option<F>,
 }
 
+/// Ends the process if it is dropped by a panic, which must not leave a function of C: the other ranks would wait. What a
+/// program's own error handler throws may leave it, as it leaves the library's functions.
+struct EndsByPanic;
+
+impl Drop for EndsByPanic {
+    #[cold]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
+}
+
 /// A C string of a name.
 macro_rules! c_name {
     ($name:ident) => {
@@ -65,7 +78,7 @@ macro_rules! taken_over {
     ($($mpi:ident $pmpi:ident ($($argument:ident: $type:ty),*) => $ours:expr $(, else $else:expr)?;)*) => {
         #[allow(non_snake_case, reason = "names of MPI")]
         struct Functions {
-            $($mpi: Elsewhere<unsafe extern "C" fn($($type),*) -> c_int>,)*
+            $($mpi: Elsewhere<unsafe extern "C-unwind" fn($($type),*) -> c_int>,)*
         }
 
         impl Functions {
@@ -77,7 +90,7 @@ macro_rules! taken_over {
                         let (own, next) = (symbol(c_name!($mpi)), next_definition(c_name!($mpi)));
                         // SAFETY: the standard says which arguments functions of these names have.
                         let function = |symbol: std::ptr::NonNull<c_void>| unsafe {
-                            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> c_int>(
+                            std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn($($type),*) -> c_int>(
                                 symbol.as_ptr(),
                             )
                         };
@@ -98,7 +111,7 @@ macro_rules! taken_over {
             /// MPI's.
             #[unsafe(no_mangle)]
             #[allow(non_snake_case, reason = "a name of MPI")]
-            pub unsafe extern "C" fn $mpi($($argument: $type),*) -> c_int {
+            pub unsafe extern "C-unwind" fn $mpi($($argument: $type),*) -> c_int {
                 // SAFETY: the caller's promise.
                 unsafe {
                     match functions().$mpi.tool {
@@ -115,7 +128,7 @@ macro_rules! taken_over {
             /// MPI's.
             #[unsafe(no_mangle)]
             #[allow(non_snake_case, reason = "a name of MPI")]
-            pub unsafe extern "C" fn $pmpi($($argument: $type),*) -> c_int {
+            pub unsafe extern "C-unwind" fn $pmpi($($argument: $type),*) -> c_int {
                 // SAFETY: the caller's promise.
                 unsafe { whichever_name::$mpi($($argument),*) }
             }
@@ -136,7 +149,9 @@ macro_rules! taken_over {
                     // SAFETY: the caller's promise.
                     unsafe {
                         let visit = Visit::begin();
+                        let watch = EndsByPanic;
                         let taken = $ours;
+                        std::mem::forget(watch);
                         if let Taken::Done(code) = taken {
                             return code;
                         }

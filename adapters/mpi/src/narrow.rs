@@ -141,7 +141,7 @@ impl Group {
         (ended == 0).then_some(inter != 0)
     }
 
-    fn ask(&self, size: unsafe extern "C" fn(Handle, *mut c_int) -> c_int) -> usize {
+    fn ask(&self, size: unsafe extern "C-unwind" fn(Handle, *mut c_int) -> c_int) -> usize {
         let mut found = 0;
         // SAFETY: a communicator, and a place for a number.
         match unsafe { size(self.comm, &mut found) } {

@@ -329,6 +329,19 @@ fn handles_that_are_used_again_are_those_of_others() {
     all_right("handles.c", &[], &[(3, &["60"])]);
 }
 
+/// On teams: in Open MPI two ranks that give themselves too much may wait for ever.
+#[test]
+fn what_an_error_handler_throws_reaches_the_program() {
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpicxx", "throws.cpp", &[]) else {
+            continue;
+        };
+        let on_teams = [("CORECAST_MPI_RACE", "0")];
+        let text = said(&mpi.run_under(2, &on_teams, &program, &[]));
+        assert!(text.contains("all right"), "{mpi:?}: {text}");
+    }
+}
+
 #[test]
 fn threads_call_on_communicators_of_their_own() {
     all_right("threads.c", &[], &[(2, &[]), (3, &[])]);

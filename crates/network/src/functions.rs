@@ -29,11 +29,12 @@ pub type Status = [u64; 8];
 
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident : $symbol:literal ($($argument:ty),*);)*) => {
-        /// Functions of the library. All return MPI's error codes, and have the contracts of the standard.
+        /// Functions of the library. All return MPI's error codes, and have the contracts of the standard. Error handlers and
+        /// operators of programs in C++ may throw through them.
         #[derive(Debug)]
         #[allow(missing_docs, reason = "the standard describes each by the name that it has there")]
         pub struct Functions {
-            $(pub $name: unsafe extern "C" fn($($argument),*) -> c_int,)*
+            $(pub $name: unsafe extern "C-unwind" fn($($argument),*) -> c_int,)*
         }
 
         impl Functions {
@@ -45,9 +46,10 @@ macro_rules! functions {
                         // SAFETY: the standard says which arguments the function of this name has, and the types above are
                         // passed as its own.
                         unsafe {
-                            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> c_int>(
-                                symbol.as_ptr(),
-                            )
+                            std::mem::transmute::<
+                                *mut c_void,
+                                unsafe extern "C-unwind" fn($($argument),*) -> c_int,
+                            >(symbol.as_ptr())
                         }
                     },)*
                 })
