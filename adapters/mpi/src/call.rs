@@ -1,7 +1,7 @@
 //! Layer 6: one call of a collective that is taken over.
 
 use crate::buffers::{Elements, Refused};
-use crate::communicators::{self, Communicator, FOR_GOOD, Left};
+use crate::communicators::{self, Communicator, FOR_GOOD, Freeing, Left};
 use crate::operators::{self, Operator};
 use crate::process;
 use crate::race::{Entry, Kind, Races, Turn};
@@ -51,6 +51,8 @@ pub(crate) enum Taken {
     Library,
     /// It is the library's, which calls functions of the program's that may call collectives.
     LibraryCallsBack,
+    /// It is the library's, which calls functions of the program's while it frees a communicator.
+    LibraryFrees(Freeing),
     /// It is the library's, and this comes after it.
     LibraryAnd(After),
     /// It is the library's, on a communicator whose calls are [counted](Communicator::counted).
@@ -63,6 +65,11 @@ impl Taken {
     /// A call that has ended with this code, or is the library's.
     pub(crate) fn of(code: Option<c_int>) -> Self {
         code.map_or(Self::Library, Self::Done)
+    }
+
+    /// A call of the library's, which frees a communicator.
+    pub(crate) fn freeing(freeing: Option<Freeing>) -> Self {
+        freeing.map_or(Self::Library, Self::LibraryFrees)
     }
 
     /// A call of the library's, after which there is something left to do or not.

@@ -11,6 +11,7 @@ use crate::teams::{self, Refusal, Shared};
 use corecast::debug::{Level, say};
 use corecast_network::{Handle, Library};
 use corecast_wire::exclusive::Exclusive;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -72,6 +73,11 @@ static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 static KEY: OnceLock<Option<c_int>> = OnceLock::new();
 static SAID: AtomicBool = AtomicBool::new(false);
 
+thread_local! {
+    /// The communicator that this thread frees.
+    static FREEING: Cell<Handle> = const { Cell::new(0) };
+}
+
 fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -104,7 +110,7 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
         recent(handle).store(std::ptr::from_ref(entry).cast_mut(), Ordering::Release);
         return Some(entry);
     }
-    if !library.is_running() {
+    if !library.is_running() || FREEING.get() == handle {
         return None;
     }
     // Before there are communicators of our own, which libraries give handles that were freed.
@@ -218,6 +224,37 @@ unsafe extern "C" fn freed(_: Handle, _: c_int, attribute: *mut c_void, _: *mut 
 unsafe extern "C" fn finalizing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     leave();
     0
+}
+
+/// While it lives, collectives of this thread on one communicator are the library's.
+pub(crate) struct Freeing {
+    /// The communicator that was being freed before, where a callback of the program's frees another one.
+    before: Handle,
+}
+
+impl Drop for Freeing {
+    fn drop(&mut self) {
+        FREEING.set(self.before);
+    }
+}
+
+/// Before a communicator is freed. There the library calls what the program has attached to it, which may call collectives on it, also
+/// when the attribute of this file is deleted already: an entry that was made then would stay when the handle is used again.
+///
+/// # Safety
+///
+/// MPI's: there is a handle.
+pub(crate) unsafe fn freeing(place: *mut c_void) -> Option<Freeing> {
+    let library = process::library().filter(|_| !place.is_null())?;
+    // SAFETY: the caller's promise.
+    let handle = unsafe { library.handle_at(place) };
+    if let Some(&entry) = known().by_handle.get(&handle) {
+        // Relaxed: only calls on the communicator read it.
+        entry.is_served.store(false, Ordering::Relaxed);
+    }
+    Some(Freeing {
+        before: FREEING.replace(handle),
+    })
 }
 
 /// Before `MPI_Finalize`. There the library calls what the program has attached to `MPI_COMM_SELF`, which may call collectives, from

@@ -189,6 +189,12 @@ fn ended(
             visit = None;
             native()
         }
+        Taken::LibraryFrees(freeing) => {
+            visit = None;
+            let code = native();
+            drop(freeing);
+            code
+        }
         Taken::LibraryAnd(after) => {
             let code = native();
             // SAFETY: it is the call that the library has just ended.
@@ -223,6 +229,9 @@ taken_over! {
         communicators::end();
         Taken::LibraryCallsBack
     };
+    MPI_Comm_free PMPI_Comm_free (comm: Buffer) => Taken::freeing(communicators::freeing(comm));
+    MPI_Comm_disconnect PMPI_Comm_disconnect (comm: Buffer)
+        => Taken::freeing(communicators::freeing(comm));
     MPI_Alloc_mem PMPI_Alloc_mem (bytes: isize, info: Handle, base: Buffer)
         => Taken::of(heap::alloc(bytes, info, base));
     MPI_Free_mem PMPI_Free_mem (base: Buffer) => Taken::of(heap::free(base));

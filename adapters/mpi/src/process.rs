@@ -109,20 +109,16 @@ pub(crate) fn ask(library: &Library, handle: Handle) -> Option<(bool, usize, usi
 
 /// Makes what [`progress`] tests. The library must be running.
 pub(crate) fn watch_for_progress(library: &Library) {
-    let (mut comm, mut request): (Handle, Handle) = (0, 0);
-    // SAFETY: the predefined communicator of this process alone, and places for handles. No byte is ever received.
+    let Some(comm) = library.make_quiet() else {
+        return;
+    };
+    let mut request: Handle = 0;
+    // SAFETY: the communicator that was just made, and a place for a handle. No byte is ever received.
     let made = unsafe {
-        let made = (library.functions().comm_dup)(library.alone(), &mut comm);
-        match made {
-            0 => {
-                (library.functions().irecv)(null_mut(), 0, library.byte(), 0, 0, comm, &mut request)
-            }
-            _ => made,
-        }
+        (library.functions().irecv)(null_mut(), 0, library.byte(), 0, 0, comm, &mut request)
     };
     if made == 0 {
-        let idle = Some(Idle { request, comm });
-        *IDLE.lock().unwrap_or_else(PoisonError::into_inner) = idle;
+        *IDLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Idle { request, comm });
     }
 }
 

@@ -329,6 +329,12 @@ fn handles_that_are_used_again_are_those_of_others() {
     all_right("handles.c", &[], &[(3, &["60"])]);
 }
 
+/// Callbacks of attributes: the one that is called while a communicator is freed may call collectives on it.
+#[test]
+fn attributes_are_copied_and_deleted_as_without_the_adapter() {
+    all_right("attributes.c", &[], &[(2, &[]), (3, &[])]);
+}
+
 /// On teams: in Open MPI two ranks that give themselves too much may wait for ever.
 #[test]
 fn what_an_error_handler_throws_reaches_the_program() {

@@ -76,7 +76,6 @@ functions! {
         Handle, c_int, Ints, Handle, *mut c_int
     );
     group_free: c"PMPI_Group_free"(*mut Handle);
-    comm_dup: c"PMPI_Comm_dup"(Handle, *mut Handle);
     comm_free: c"PMPI_Comm_free"(*mut Handle);
     comm_create_keyval: c"PMPI_Comm_create_keyval"(
         CopyAttribute, DeleteAttribute, *mut c_int, *mut c_void

@@ -173,22 +173,39 @@ impl Library {
     /// [running](Self::is_running).
     pub fn refuses_aliases(&self) -> bool {
         *self.refuses_aliases.get_or_init(|| {
-            let (functions, byte) = (&self.functions, self.byte);
-            let (mut own, mut data): (Handle, u8) = (0, 0);
+            let (functions, byte, mut data) = (&self.functions, self.byte, 0_u8);
             let data: *mut c_void = (&raw mut data).cast();
-            // SAFETY: places for a handle and a byte, of a communicator of this process alone.
+            let Some(mut own) = self.make_quiet() else {
+                return false;
+            };
+            // SAFETY: a place for a byte, on a communicator of this process alone, which is used no more.
             unsafe {
-                if (functions.comm_split)(self.alone, 0, 0, &mut own) != 0 {
-                    return false;
-                }
-                let comm = self.handle(own);
-                let refused = (functions.comm_set_errhandler)(comm, self.errors_return) == 0
-                    && (functions.allgather_bytes)(data.cast_const(), 1, byte, data, 1, byte, comm)
+                let refused =
+                    (functions.allgather_bytes)(data.cast_const(), 1, byte, data, 1, byte, own)
                         != 0;
                 (functions.comm_free)(&mut own);
                 refused
             }
         })
+    }
+
+    /// A new communicator of this process alone, which returns errors. It is no duplicate, which would have copies of what the program
+    /// has attached to `MPI_COMM_SELF`, by callbacks of the program's. The library must be [running](Self::is_running).
+    pub fn make_quiet(&self) -> Option<Handle> {
+        let mut made: Handle = 0;
+        // SAFETY: a place for a handle.
+        if unsafe { (self.functions.comm_split)(self.alone, 0, 0, &mut made) } != 0 {
+            return None;
+        }
+        let mut made = self.handle(made);
+        // SAFETY: the communicator that was just made.
+        unsafe {
+            if (self.functions.comm_set_errhandler)(made, self.errors_return) == 0 {
+                return Some(made);
+            }
+            (self.functions.comm_free)(&mut made);
+        }
+        None
     }
 
     /// Whether the library is initialised and not finalised, so that it can be called.
