@@ -41,6 +41,7 @@ const WORDS: &[Word] = &[
             "crates/plan/src/operation.rs",
             "benches/records/2026-11-22-collectives.md",
             "adapters/mpi/src/",
+            "crates/network/src/functions.rs",
             "docs/mpi.md",
             "adapters/mpi/tests/",
         ],

@@ -350,6 +350,15 @@ impl Call<'_> {
         })
     }
 
+    /// Goes on if what is given is of a type that is committed: else it could not be packed when others wait for it. One of what is
+    /// only taken is refused by those libraries that look, and crashes others; here it is an error when the operation has ended.
+    #[inline]
+    pub(crate) fn committed(&self, elements: &Elements<'_>) -> Option<()> {
+        let takes = |quiet| self.library.takes_type(quiet, elements.datatype);
+        let is_predefined = elements.found.class.is_some();
+        (is_predefined || process::quiet().is_none_or(takes)).then_some(())
+    }
+
     /// The operator of a reduction, with the type of its elements; `None` if all ranks leave the pair to the library.
     #[inline]
     pub(crate) fn operator(
@@ -369,7 +378,7 @@ impl Call<'_> {
         buffer == self.library.dialect().in_place()
     }
 
-    /// Whether a buffer can have `count` elements.
+    /// Whether a buffer can have `count` elements, none of which lie in place.
     #[inline]
     pub(crate) fn is_buffer(
         &self,
@@ -377,7 +386,9 @@ impl Call<'_> {
         elements: &Elements<'_>,
         count: usize,
     ) -> bool {
-        !buffer.is_null() || elements.bytes(count) == 0 || !elements.found.is_dense
+        let is_somewhere =
+            !buffer.is_null() || elements.bytes(count) == 0 || !elements.found.is_dense;
+        is_somewhere && !self.is_in_place(buffer)
     }
 }
 

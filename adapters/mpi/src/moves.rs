@@ -103,14 +103,51 @@ impl Call<'_> {
             .then_some(block)
     }
 
+    /// Parts of all ranks, none of which lie in place.
+    ///
+    /// # Safety
+    ///
+    /// See [`Layout::of`].
+    unsafe fn parts<C: Counts>(
+        &self,
+        start: *mut c_void,
+        parts: C,
+        datatype: Handle,
+    ) -> Option<Layout<C>> {
+        let elements = self.elements(datatype)?;
+        // SAFETY: the caller's promise.
+        let layout = unsafe { Layout::of(start, parts, self.size, elements) }?;
+        (!self.is_in_place(start)).then_some(layout)
+    }
+
+    /// The same of parts that are sent.
+    ///
+    /// # Safety
+    ///
+    /// See [`Layout::of`].
+    unsafe fn sent_parts<C: Counts>(
+        &self,
+        PartsOf(start, parts, datatype): PartsOf<*const c_void, C>,
+    ) -> Option<Layout<C>> {
+        // SAFETY: the caller's promise.
+        let layout = unsafe { self.parts(start.cast_mut(), parts, datatype) }?;
+        self.committed(&layout.part(0).elements)?;
+        Some(layout)
+    }
+
     fn sent(&self, sent: Sent) -> Option<Block> {
-        self.block(sent.0.cast_mut(), sent.1, sent.2)
+        let block = self.block(sent.0.cast_mut(), sent.1, sent.2)?;
+        self.committed(&block.elements)?;
+        Some(block)
     }
 
     /// What is sent, each for so many ranks, or the block in which it lies in place, which may be `alike`.
     fn own(&self, sent: Sent, times: usize, (place, alike): (Block, bool)) -> Option<Own> {
         match self.is_in_place(sent.0) {
-            true => Some(Own::InPlace(place)),
+            true => {
+                self.committed(&place.elements)?;
+                Some(Own::InPlace(place))
+            }
             false => {
                 let block = self.sent(sent)?.times(times);
                 Some(match self.lies_in(block, (place, alike))? {
@@ -187,6 +224,7 @@ pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Tak
     let left = |library: &Library| data.of(Kind::Broadcast, library);
     run_move(comm, left, move |call| {
         let (block, root) = (call.received(data)?, call.root(root)?);
+        call.committed(&block.elements)?;
         call.take(Kind::Broadcast, block.bytes())?;
         // SAFETY: MPI's contract: the root's elements are read, those of others are written.
         unsafe {
@@ -350,9 +388,8 @@ pub(crate) unsafe fn gatherv<C: Counts>(
             // SAFETY: MPI's contract.
             return Some(call.ranks.gatherv(root, &unsafe { block.read() }, None));
         }
-        let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
-        let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
+        let layout = unsafe { call.parts(received.0, received.1, received.2) }?;
         let place = layout.part(call.rank);
         let alike = (sent.1, sent.2) == (place.count as i64, received.2);
         let own = call.own(sent, 1, (place, alike))?;
@@ -392,9 +429,8 @@ pub(crate) unsafe fn scatterv<C: Counts>(
                 return Some(ran);
             }
         }
-        let elements = call.elements(sent.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
-        let layout = unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?;
+        let layout = unsafe { call.sent_parts(sent) }?;
         let into = match call.is_in_place(received.0) {
             true => None,
             false => Some(call.received(received)?),
@@ -437,7 +473,7 @@ pub(crate) unsafe fn allgatherv<C: Counts>(
         // SAFETY: MPI's contract: there are numbers for each rank.
         let total = unsafe { total(received.1, call.size) }?;
         // SAFETY: as above.
-        let layout = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
+        let layout = unsafe { call.parts(received.0, received.1, received.2) }?;
         let place = layout.part(call.rank);
         let alike = (sent.1, sent.2) == (place.count as i64, received.2);
         let own = call.own(sent, 1, (place, alike))?;
@@ -465,17 +501,16 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
     comm: Handle,
 ) -> Taken {
     run_move(comm, any(Kind::Alltoallv), move |call| {
-        let elements = call.elements(received.2)?;
         // SAFETY: MPI's contract: there are numbers for each rank.
-        let into = unsafe { Layout::of(received.0, received.1, call.size, elements) }?;
+        let into = unsafe { call.parts(received.0, received.1, received.2) }?;
         let in_place = call.is_in_place(sent.0);
         let from = match in_place {
-            true => None,
-            false => {
-                let elements = call.elements(sent.2)?;
-                // SAFETY: as above.
-                Some(unsafe { Layout::of(sent.0.cast_mut(), sent.1, call.size, elements) }?)
+            true => {
+                call.committed(&into.part(0).elements)?;
+                None
             }
+            // SAFETY: as above.
+            false => Some(unsafe { call.sent_parts(sent) }?),
         };
         let alike = sent.2 == received.2 && sent.1 == received.1;
         let some = usize::from(!in_place);

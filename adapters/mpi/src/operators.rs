@@ -1,5 +1,6 @@
 //! Layer 4: operators of reductions, as Corecast's collectives take them.
 
+use crate::process;
 use crate::slots::{SLOTS, slot};
 use crate::types::{Class, Type};
 use corecast::Combine;
@@ -7,6 +8,7 @@ use corecast::operator::{Named, erased};
 use corecast_network::{Handle, Library, Operation};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// An operator on elements of one type.
 pub(crate) enum Operator<'a> {
@@ -80,19 +82,25 @@ pub(crate) fn of(
         Some(operation) => {
             let class = found.class?;
             let known = known(operation, class);
-            if let Some(known) = known
-                && compares_alike(library, known, (datatype, class), (op, operation))
-            {
-                return Some(Operator::Known(known, exactness(operation, class)));
+            if known.is_none() && !is_local(operation, class) {
+                return None;
             }
-            (known.is_some() || is_local(operation, class)).then_some(Operator::Local(Local {
-                library,
-                op,
-                datatype,
-                extent: found.stride()?,
-                is_ordered: false,
-                exactness: exactness(operation, class),
-            }))
+            let exactness = exactness(operation, class);
+            match (
+                answer(library, known, (datatype, found), (op, operation)),
+                known,
+            ) {
+                (Answer::Refused, _) => None,
+                (Answer::Alike, Some(known)) => Some(Operator::Known(known, exactness)),
+                _ => Some(Operator::Local(Local {
+                    library,
+                    op,
+                    datatype,
+                    extent: found.stride()?,
+                    is_ordered: false,
+                    exactness,
+                })),
+            }
         }
         None => own(library, (datatype, found), op),
     }
@@ -140,43 +148,88 @@ fn known(operation: Operation, class: Class) -> Option<&'static (dyn Combine + S
     erased(named, element).ok()
 }
 
-/// Predefined types of integers that were compared before, for `MPI_MIN` and `MPI_MAX`: handles, and whether the library compares as
-/// Corecast does in the lowest bit.
-static COMPARED: [[AtomicU64; SLOTS]; 2] = [const { [const { AtomicU64::new(0) }; SLOTS] }; 2];
+/// What the library says of a predefined type and an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// They are no pair for it.
+    Refused,
+    /// It finds another result than Corecast's operator.
+    Other,
+    /// It finds what Corecast's operator does, if there is one.
+    Alike,
+}
 
-/// Whether the library finds the same result as Corecast's operator. MPICH of Debian 12 compares `MPI_UNSIGNED_CHAR` as signed. What
-/// a program computes must not depend on which of its calls are the library's, so the library's operator is right.
+/// The answers to predefined types, for each operation: handles, and an [`Answer`] in the two lowest bits.
+static ASKED: [[AtomicU64; SLOTS]; 12] = [const { [const { AtomicU64::new(0) }; SLOTS] }; 12];
+
+/// Asks the library once about a pair. Open MPI 4.1 refuses some that the standard allows, such as logical operations on
+/// `MPI_INTEGER`, and MPICH of Debian 12 compares `MPI_UNSIGNED_CHAR` as signed. What a program computes must not depend on which of
+/// its calls are the library's, so the library is right.
 #[inline]
-fn compares_alike(
+fn answer(
     library: &Library,
-    known: &'static (dyn Combine + Sync),
-    (datatype, class): (Handle, Class),
+    known: Option<&'static (dyn Combine + Sync)>,
+    (datatype, found): (Handle, Type),
     (op, operation): (Handle, Operation),
-) -> bool {
-    let compared = match (operation, class) {
-        (Operation::Min, Class::Integer(_)) => &COMPARED[0],
-        (Operation::Max, Class::Integer(_)) => &COMPARED[1],
-        _ => return true,
+) -> Answer {
+    let Some(asked) = ASKED.get(operation as usize) else {
+        return Answer::Refused;
     };
     let mut at = slot(datatype);
     for _ in 0..SLOTS {
         // Relaxed: a word says all.
-        match compared[at].load(Ordering::Relaxed) {
+        match asked[at].load(Ordering::Relaxed) {
             0 => break,
-            word if word >> 1 == datatype as u64 => return word & 1 != 0,
+            word if word >> 2 == datatype as u64 => {
+                return [Answer::Refused, Answer::Other, Answer::Alike][(word & 3).min(2) as usize];
+            }
             _ => at = (at + 1) % SLOTS,
         }
     }
-    compare(library, known, (datatype, op), &compared[at])
+    ask(
+        library,
+        known,
+        (datatype, found),
+        (op, operation),
+        &asked[at],
+    )
 }
 
-/// Has both compare an element with the highest bit to one without. The word is where the answer may be kept.
+/// Asks. The word is where the answer may be kept.
 #[cold]
-fn compare(
+fn ask(
+    library: &Library,
+    known: Option<&'static (dyn Combine + Sync)>,
+    (datatype, found): (Handle, Type),
+    (op, operation): (Handle, Operation),
+    word: &AtomicU64,
+) -> Answer {
+    static ASKING: Mutex<()> = Mutex::new(());
+    // One collective at a time on that communicator.
+    let asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_refused = found.extent <= 64
+        && process::quiet().is_some_and(|quiet| !library.takes_pair(quiet, datatype, op));
+    drop(asking);
+    let compared = match (operation, found.class) {
+        (Operation::Min | Operation::Max, Some(Class::Integer(_))) => known,
+        _ => None,
+    };
+    let answer = match compared {
+        _ if is_refused => Answer::Refused,
+        Some(known) if !compares_alike(library, known, (datatype, op)) => Answer::Other,
+        _ => Answer::Alike,
+    };
+    let kept = (datatype as u64) << 2 | answer as u64;
+    // Where another thread was here before, it is asked again next time. Relaxed: as above.
+    let _ = word.compare_exchange(0, kept, Ordering::Relaxed, Ordering::Relaxed);
+    answer
+}
+
+/// Has both compare an element with the highest bit to one without.
+fn compares_alike(
     library: &Library,
     known: &'static (dyn Combine + Sync),
     (datatype, op): (Handle, Handle),
-    word: &AtomicU64,
 ) -> bool {
     let len = known.element_size();
     let (mut low, mut high) = ([0_u128], [0_u128]);
@@ -198,11 +251,7 @@ fn compare(
             op,
         )
     };
-    let alike = code != 0 || ours == theirs;
-    let answer = (datatype as u64) << 1 | u64::from(alike);
-    // Where another thread was here before, it is asked again next time. Relaxed: as above.
-    let _ = word.compare_exchange(0, answer, Ordering::Relaxed, Ordering::Relaxed);
-    alike
+    code != 0 || ours == theirs
 }
 
 fn exactness(operation: Operation, class: Class) -> Exactness {

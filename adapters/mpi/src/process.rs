@@ -4,7 +4,7 @@ use corecast_network::{Handle, Library, Status};
 use corecast_wire::objects::is_in_the_program;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// See [`is_on`].
@@ -13,6 +13,9 @@ static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
 /// A receive of a message that nobody sends, in a communicator of this process alone. To test it is the one call that has
 /// every library make progress with all that it does: probes do not in MPICH.
 static IDLE: Mutex<Option<Idle>> = Mutex::new(None);
+
+/// The communicator of that message, 0 before there is one.
+static QUIET: AtomicUsize = AtomicUsize::new(0);
 
 struct Idle {
     request: Handle,
@@ -119,7 +122,15 @@ pub(crate) fn watch_for_progress(library: &Library) {
     };
     if made == 0 {
         *IDLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Idle { request, comm });
+        // Relaxed: a handle of the library's, which publishes nothing.
+        QUIET.store(comm, Ordering::Relaxed);
     }
+}
+
+/// A communicator of this process alone, which returns errors; `None` where it could not be made.
+pub(crate) fn quiet() -> Option<Handle> {
+    // Relaxed: as where it is stored.
+    Some(QUIET.load(Ordering::Relaxed)).filter(|&comm| comm != 0)
 }
 
 /// Has the library make progress: a peer may wait for it, in the middle of a long message to this rank or from it, while

@@ -43,6 +43,7 @@ struct Reduction {
 impl Call<'_> {
     fn reduction(&self, by: By) -> Option<Reduction> {
         let (elements, operator) = self.operator(by.1, by.2)?;
+        self.committed(&elements)?;
         let bytes = count(by.0)? * elements.found.stride()?;
         let is_exact = match operator.exactness() {
             Exactness::Exact => true,
@@ -54,6 +55,11 @@ impl Call<'_> {
             bytes,
             is_exact,
         })
+    }
+
+    /// Goes on if results may be written there: what is combined in place is given in place, and not taken.
+    fn result(&self, received: *const c_void) -> Option<()> {
+        (!self.is_in_place(received)).then_some(())
     }
 
     /// Goes on if this call runs on the team. Where the library would give other bits, it always does, or never: between hosts
@@ -155,6 +161,7 @@ pub(crate) unsafe fn reduce(
             return None;
         }
         if call.rank == root {
+            call.result(received)?;
             call.is_aliased(sent, received, (reduction.bytes, true))?;
         }
         call.take_reduction(Kind::Reduce, &reduction)?;
@@ -193,6 +200,7 @@ unsafe fn everywhere(
         if !reduction.is_buffer(received) || !reduction.is_buffer(sent) {
             return None;
         }
+        call.result(received)?;
         call.is_aliased(sent, received, (reduction.bytes, true))?;
         call.take_reduction(kind, &reduction)?;
         // SAFETY: MPI's contract.
@@ -273,6 +281,7 @@ pub(crate) unsafe fn exscan(
         if !reduction.is_buffer(sent) || !first && !reduction.is_buffer(received) {
             return None;
         }
+        call.result(received)?;
         call.is_aliased(sent, received, (reduction.bytes, true))?;
         call.take_reduction(Kind::Exscan, &reduction)?;
         // SAFETY: MPI's contract.
@@ -358,6 +367,7 @@ unsafe fn scattered(
     if !reduction.is_buffer(from) || block > 0 && received.is_null() {
         return None;
     }
+    call.result(received)?;
     let is_aliased = call.is_aliased(sent, received, (reduction.bytes, true))?;
     call.take_reduction(Kind::ReduceScatter, &reduction)?;
     // SAFETY: MPI's contract.

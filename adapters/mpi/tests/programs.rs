@@ -349,6 +349,11 @@ fn what_an_error_handler_throws_reaches_the_program() {
 }
 
 #[test]
+fn what_the_library_refuses_is_refused_on_teams() {
+    all_right("refused.c", &[], &[(2, &[]), (3, &[])]);
+}
+
+#[test]
 fn threads_call_on_communicators_of_their_own() {
     all_right("threads.c", &[], &[(2, &[]), (3, &[])]);
 }

@@ -117,5 +117,7 @@ functions! {
     win_shared_query: c"PMPI_Win_shared_query"(
         Handle, c_int, *mut isize, *mut c_int, *mut *mut c_void
     );
+    broadcast: c"PMPI_Bcast"(Receive, c_int, Handle, c_int, Handle);
+    allreduce: c"PMPI_Allreduce"(Send, Receive, c_int, Handle, Handle, Handle);
     allgather_bytes: c"PMPI_Allgather"(Send, c_int, Handle, Receive, c_int, Handle, Handle);
 }

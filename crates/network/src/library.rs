@@ -208,6 +208,24 @@ impl Library {
         None
     }
 
+    /// Whether collectives take a type of the program's: it is committed. `quiet` is a communicator that
+    /// [`make_quiet`](Self::make_quiet) has made.
+    pub fn takes_type(&self, quiet: Handle, datatype: Handle) -> bool {
+        // MPICH looks at the type only if there are elements.
+        let mut place = 0_u128;
+        let place = (&raw mut place).cast();
+        // SAFETY: a broadcast of one process moves nothing.
+        unsafe { (self.functions.broadcast)(place, 1, datatype, 0, quiet) == 0 }
+    }
+
+    /// Whether reductions take a pair of a predefined type, whose elements have 64 bytes at most, and an operation.
+    pub fn takes_pair(&self, quiet: Handle, datatype: Handle, op: Handle) -> bool {
+        let (given, mut taken) = ([0_u128; 4], [0_u128; 4]);
+        let (given, taken) = (given.as_ptr().cast(), taken.as_mut_ptr().cast());
+        // SAFETY: room for an element.
+        unsafe { (self.functions.allreduce)(given, taken, 1, datatype, op, quiet) == 0 }
+    }
+
     /// Whether the library is initialised and not finalised, so that it can be called.
     pub fn is_running(&self) -> bool {
         let (mut begun, mut ended) = (0, 0);
