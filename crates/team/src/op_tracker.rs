@@ -3,7 +3,7 @@
 use crate::OpContext;
 use crate::call_sites::CallSiteWriter;
 use crate::failure::Failure;
-use crate::hardware::{Hardware, Meeting, Word};
+use crate::hardware::{CallContext, ExchangeStage, Hardware, Word};
 use crate::operation::Operation;
 use crate::recording::Recorder;
 use corecast_collectives::Collective;
@@ -158,54 +158,64 @@ impl OpTracker {
     /// Begins and mostly ends a barrier of two ranks in one line, of which [`is_plain`](Self::is_plain) has shown that nothing else is
     /// noted. `None` if it has not begun: what is due as well is left to [`begin`](Self::begin).
     #[inline(always)]
-    pub(crate) fn meet(
+    pub(crate) fn exchange_flags(
         &mut self,
         fabric: &mut Hardware,
         site: &'static Location<'static>,
-    ) -> Option<Meeting> {
+    ) -> Option<ExchangeStage> {
         if self.is_forked() || fabric.call.state.is_stopped() {
             return None;
         }
         let seq = self.seq + 1;
-        let met = fabric.meet(seq, &self.history, site)?;
+        let met = fabric.exchange_flags(seq, &self.history, site)?;
         self.seq = seq;
         Some(met)
     }
 
-    /// [`meet`](Self::meet) for an operation without a root in which both give each other a word.
+    /// [`exchange_flags`](Self::exchange_flags) for an operation without a root in which both give each other a word.
     #[inline(always)]
-    pub(crate) fn meet_with(
+    pub(crate) fn exchange_words(
         &mut self,
         fabric: &mut Hardware,
         kind: Collective,
         site: &'static Location<'static>,
         word: &mut Word<'_, '_>,
-    ) -> Option<Meeting> {
+    ) -> Option<ExchangeStage> {
         if self.is_forked() || fabric.call.state.is_stopped() {
             return None;
         }
         let seq = self.seq + 1;
-        let met = fabric.meet_with((seq, kind), &self.history, site, word)?;
+        let met = fabric.exchange_words((seq, kind), &self.history, site, word)?;
         self.seq = seq;
         Some(met)
     }
 
-    /// Ends what [`meet`](Self::meet) or [`meet_with`](Self::meet_with) has begun, with the same word.
+    /// Ends what [`exchange_flags`](Self::exchange_flags) or [`exchange_words`](Self::exchange_words) has begun, with the same word.
     ///
     /// # Errors
     ///
     /// [`Failure`].
-    pub(crate) fn meet_late(
+    pub(crate) fn end_exchange(
         &self,
         fabric: &mut Hardware,
         kind: Collective,
         site: &'static Location<'static>,
-        (met, word): (Meeting, Option<&mut Word<'_, '_>>),
+        (met, word): (ExchangeStage, Option<&mut Word<'_, '_>>),
     ) -> Result<(), Failure> {
-        let entry = Operation::blocking(self.seq, kind, 0).entry();
         let bytes = word.as_ref().map(|word| word.mine.len());
-        fabric.call.set(entry, site, bytes);
-        fabric.meet_late(met, word)
+        self.note_exchange(&mut fabric.call, kind, site, bytes);
+        fabric.end_exchange(met, word)
+    }
+
+    /// Notes the exchange that was begun last, for waits and failures.
+    pub(crate) fn note_exchange(
+        &self,
+        call: &mut CallContext,
+        kind: Collective,
+        site: &'static Location<'static>,
+        bytes: Option<usize>,
+    ) {
+        call.set(Operation::blocking(self.seq, kind, 0).entry(), site, bytes);
     }
 
     /// Whether operations are noted in the history alone.

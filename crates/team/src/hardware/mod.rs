@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! fabric.rs             the operations of a fabric: what a collective calls
-//! meeting.rs            operations in which two ranks do nothing but meet
+//! pair_exchange.rs      operations that are one exchange of two ranks
 //! cache_lines.rs        CLa's primitives: what an algorithm over lines of its own calls
 //! line_operations.rs    at a line that a group shares
 //! loans.rs              how a rank takes what another one lends
@@ -27,8 +27,8 @@ mod line_operations;
 mod lines;
 mod link;
 mod loans;
-mod meeting;
 mod nothing_else;
+mod pair_exchange;
 mod peer_watch;
 mod waiter;
 
@@ -40,4 +40,4 @@ pub(crate) use ends::NO_LINK;
 pub(crate) use lines::{SharedLines, line_ends, shared_bytes};
 pub(crate) use link::Link;
 pub(crate) use loans::COMBINE_BYTES;
-pub(crate) use meeting::{Meeting, Word};
+pub(crate) use pair_exchange::{ExchangeStage, Word};

@@ -9,7 +9,7 @@ use super::bodies::{assert_counts, block_of};
 use super::{Amid, Member, Overlap, Request};
 use crate::OpContext;
 use crate::failure::Failure;
-use crate::hardware::Meeting;
+use crate::hardware::ExchangeStage;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::Combine;
 use corecast_collectives::pipeline::block;
@@ -87,7 +87,7 @@ impl Member {
         if whole {
             match self.allreduce_word(data, combine, site) {
                 None => {}
-                Some(Meeting::Met) => return Ok(()),
+                Some(ExchangeStage::Done) => return Ok(()),
                 Some(met) => return self.allreduce_word_late(data, combine, site, met),
             }
         }

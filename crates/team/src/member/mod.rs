@@ -18,7 +18,7 @@ pub use sync::{Await, Synchrony, UnknownSynchrony};
 
 use crate::OpContext;
 use crate::failure::Failure;
-use crate::hardware::Meeting;
+use crate::hardware::ExchangeStage;
 use crate::op_tracker::OpTracker;
 use crate::operation::OpFingerprint;
 use crate::progress::Ended;
@@ -56,8 +56,8 @@ pub struct Member {
     tracker: OpTracker,
     /// Whether there are two ranks, and operations are noted in the history alone.
     is_pair: bool,
-    /// Whether its barriers are meetings too.
-    meets: bool,
+    /// Whether its barriers are exchanges of flags too.
+    exchanges_flags: bool,
     wait_config: WaitConfig,
     team_memory: Arc<TeamMemory>,
     /// The state of operations in flight, made when there is a first one.
@@ -85,7 +85,7 @@ impl Member {
         let is_pair = tracker.is_plain() && context.fabric.size() == 2;
         Self {
             is_pair,
-            meets: is_pair && barrier::is_exchange(&context),
+            exchanges_flags: is_pair && barrier::is_exchange(&context),
             context,
             tracker,
             wait_config,
@@ -375,10 +375,10 @@ impl Member {
     #[track_caller]
     pub fn barrier(&mut self) -> Result<(), Failure> {
         let site = Location::caller();
-        if self.meets {
-            match self.tracker.meet(&mut self.context.fabric, site) {
+        if self.exchanges_flags {
+            match self.tracker.exchange_flags(&mut self.context.fabric, site) {
                 None => {}
-                Some(Meeting::Met) => {
+                Some(ExchangeStage::Done) => {
                     barrier::ran(&self.context);
                     return Ok(());
                 }
@@ -393,14 +393,14 @@ impl Member {
     fn barrier_late(
         &mut self,
         site: &'static Location<'static>,
-        met: Meeting,
+        met: ExchangeStage,
     ) -> Result<(), Failure> {
         barrier::ran(&self.context);
         let (kind, fabric) = (Collective::Barrier, &mut self.context.fabric);
-        self.tracker.meet_late(fabric, kind, site, (met, None))
+        self.tracker.end_exchange(fabric, kind, site, (met, None))
     }
 
-    /// Apart, so that two ranks that meet do not save registers for it.
+    /// Apart, so that two ranks do not save registers for it.
     #[inline(never)]
     fn barrier_by_steps(&mut self, site: &'static Location<'static>) -> Result<(), Failure> {
         self.begin(Collective::Barrier, 0, None, site)?;

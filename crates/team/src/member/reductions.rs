@@ -3,7 +3,7 @@
 use super::element_size::{assert_fits, element_size, fits};
 use super::{Amid, Member};
 use crate::failure::Failure;
-use crate::hardware::{Meeting, Word};
+use crate::hardware::{ExchangeStage, Word};
 use bytemuck::Pod;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::{Combine, On};
@@ -200,7 +200,7 @@ impl Member {
         if fits::<T>() {
             match self.allreduce_word(data, &combine, site) {
                 None => {}
-                Some(Meeting::Met) => return Ok(()),
+                Some(ExchangeStage::Done) => return Ok(()),
                 Some(met) => return self.allreduce_word_late(data, &combine, site, met),
             }
         }
@@ -211,7 +211,7 @@ impl Member {
         amid.end(ended)
     }
 
-    /// Begins and mostly ends an allreduction between two ranks that is nothing but a meeting. `None` if it is not, or nothing was
+    /// Begins and mostly ends an allreduction that is one exchange of words between two ranks. `None` if it is not, or nothing was
     /// done.
     #[inline(always)]
     pub(super) fn allreduce_word(
@@ -219,17 +219,17 @@ impl Member {
         data: &mut [u8],
         combine: &(impl Combine + ?Sized),
         site: &'static Location<'static>,
-    ) -> Option<Meeting> {
+    ) -> Option<ExchangeStage> {
         if !self.is_pair || !allreduce::is_word(&self.context, data.len()) {
             return None;
         }
         let mut room = 0;
         let mut word = Word::new(data, &mut room);
         let (kind, fabric) = (Collective::Allreduce, &mut self.context.fabric);
-        let met = self.tracker.meet_with(fabric, kind, site, &mut word)?;
-        if met == Meeting::Met {
+        let met = self.tracker.exchange_words(fabric, kind, site, &mut word)?;
+        if met == ExchangeStage::Done {
             let Word { theirs, .. } = word;
-            self.combine_word(data, theirs, combine);
+            self.combine_word(data, theirs, combine, site);
         }
         Some(met)
     }
@@ -242,24 +242,35 @@ impl Member {
         data: &mut [u8],
         combine: &dyn Combine,
         site: &'static Location<'static>,
-        met: Meeting,
+        met: ExchangeStage,
     ) -> Result<(), Failure> {
         let mut room = 0;
         let mut word = Word::new(data, &mut room);
         let (kind, fabric) = (Collective::Allreduce, &mut self.context.fabric);
         let met = (met, Some(&mut word));
-        self.tracker.meet_late(fabric, kind, site, met)?;
+        self.tracker.end_exchange(fabric, kind, site, met)?;
         let Word { theirs, .. } = word;
-        self.combine_word(data, theirs, combine);
+        self.combine_word(data, theirs, combine, site);
         Ok(())
     }
 
     /// The part of such an allreduction that may panic.
     #[inline(always)]
-    fn combine_word(&mut self, data: &mut [u8], theirs: &[u8], combine: &(impl Combine + ?Sized)) {
+    fn combine_word(
+        &mut self,
+        data: &mut [u8],
+        theirs: &[u8],
+        combine: &(impl Combine + ?Sized),
+        site: &'static Location<'static>,
+    ) {
         allreduce::ran_word();
-        let amid = Amid(self);
-        allreduce::combine_two(amid.0.context.fabric.rank(), data, theirs, combine);
+        let amid = AmidExchange {
+            bytes: data.len(),
+            site,
+            amid: Amid(self),
+        };
+        let rank = amid.amid.0.context.fabric.rank();
+        allreduce::combine_two(rank, data, theirs, combine);
         std::mem::forget(amid);
     }
 
@@ -281,5 +292,23 @@ impl Member {
     ) -> Result<T, Failure> {
         self.allreduce(std::slice::from_mut(&mut value), operator)?;
         Ok(value)
+    }
+}
+
+/// [`Amid`] an allreduction that is an exchange, of which nothing was noted yet.
+struct AmidExchange<'m> {
+    amid: Amid<'m>,
+    bytes: usize,
+    site: &'static Location<'static>,
+}
+
+impl Drop for AmidExchange<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        let Member {
+            tracker, context, ..
+        } = &mut *self.amid.0;
+        let call = &mut context.fabric.call;
+        tracker.note_exchange(call, Collective::Allreduce, self.site, Some(self.bytes));
     }
 }

@@ -1,10 +1,9 @@
-//! Operations in which two ranks do nothing but meet in one line, in as few instructions as may be: their barrier, and what gives each
-//! the other's word.
+//! Operations that are one exchange of two ranks in one line, in as few instructions as may be: of flags, their barrier, and of words.
 //!
 //! A row of them takes a transfer of the line each time, and twice what a rank does from seeing the other's flag to raising its
 //! own next one: a rank gets the line when the other one has raised a flag, and has to raise its own before the other one gets it back.
 //! So nothing is done here that only a longer wait needs, and nothing is called: registers are not saved for what seldom happens.
-//! (`benches/records/2026-11-30-meetings.md`)
+//! (`benches/records/2026-11-30-pair-exchange.md`)
 
 use super::ends::Hardware;
 use super::link::Link;
@@ -32,15 +31,15 @@ impl<'m, 't> Word<'m, 't> {
     }
 }
 
-/// How far a rank that has come to a meeting has come with it.
+/// How far a rank is with an exchange that it has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meeting {
-    /// It may have to wake the other one.
-    Come,
+pub(crate) enum ExchangeStage {
+    /// It has raised its flag, and may have to wake the other one.
+    Raised,
     /// It has waited through the first phase of a wait.
     Waited,
-    /// Both have come, and have the other's word.
-    Met,
+    /// Both have raised their flags, and have the other's word.
+    Done,
 }
 
 impl Hardware {
@@ -49,12 +48,12 @@ impl Hardware {
     /// Begins operation number `seq`, a barrier, and waits for the only peer, but not for long. `None` if nothing was done, since
     /// something else is due as well.
     #[inline(always)]
-    pub(crate) fn meet(
+    pub(crate) fn exchange_flags(
         &mut self,
         seq: u64,
         history: &OpHistory,
         site: &'static Location<'static>,
-    ) -> Option<Meeting> {
+    ) -> Option<ExchangeStage> {
         let (call, [link]) = (&mut self.call, &mut self.links[..]) else {
             return None;
         };
@@ -70,27 +69,27 @@ impl Hardware {
             .raise(call.fingerprint.flag(link.out_count, 0));
         link.in_count += 1;
         if !link.out_parker.is_awake(self.wait_strategy.fence()) {
-            return Some(Meeting::Come);
+            return Some(ExchangeStage::Raised);
         }
         let (link, expected) = (&*link, call.fingerprint.flag(link.in_count, 0));
         let mut claim = claim_after(pauses, |link| link.in_flag.claim());
         let look =
             || Some(link.in_flag.seq()).filter(|&found| OpFingerprint::reached(expected, found));
         match self.wait_strategy.briefly_after(|| claim(link), look) {
-            Some(found) if OpFingerprint::agrees(expected, found) => Some(Meeting::Met),
-            _ => Some(Meeting::Waited),
+            Some(found) if OpFingerprint::agrees(expected, found) => Some(ExchangeStage::Done),
+            _ => Some(ExchangeStage::Waited),
         }
     }
 
-    /// Begins operation number `seq`, in which both give each other a word, as [`meet`](Self::meet) does.
+    /// Begins operation number `seq`, in which both give each other a word, as [`exchange_flags`](Self::exchange_flags) does.
     #[inline(always)]
-    pub(crate) fn meet_with(
+    pub(crate) fn exchange_words(
         &mut self,
         (seq, kind): (u64, Collective),
         history: &OpHistory,
         site: &'static Location<'static>,
         word: &mut Word<'_, '_>,
-    ) -> Option<Meeting> {
+    ) -> Option<ExchangeStage> {
         let (call, [link]) = (&mut self.call, &mut self.links[..]) else {
             return None;
         };
@@ -105,7 +104,7 @@ impl Hardware {
         let expected = call.fingerprint.flag(number, word.mine.len());
         link.swaps.own().raise(expected);
         if !link.out_parker.is_awake(self.wait_strategy.fence()) {
-            return Some(Meeting::Come);
+            return Some(ExchangeStage::Raised);
         }
         let link = &*link;
         let mut claim = claim_after(pauses, |link| link.swaps.other().claim());
@@ -115,20 +114,20 @@ impl Hardware {
         match self.wait_strategy.briefly_after(|| claim(link), look) {
             Some(found) if OpFingerprint::agrees(expected, found) => {
                 link.swaps.get(number, word.theirs);
-                Some(Meeting::Met)
+                Some(ExchangeStage::Done)
             }
-            _ => Some(Meeting::Waited),
+            _ => Some(ExchangeStage::Waited),
         }
     }
 
-    /// Ends what [`meet`](Self::meet) or [`meet_with`](Self::meet_with) has begun, with the same word.
+    /// Ends what [`exchange_flags`](Self::exchange_flags) or [`exchange_words`](Self::exchange_words) has begun, with the same word.
     ///
     /// # Errors
     ///
     /// [`Failure`].
-    pub(crate) fn meet_late(
+    pub(crate) fn end_exchange(
         &mut self,
-        met: Meeting,
+        met: ExchangeStage,
         word: Option<&mut Word<'_, '_>>,
     ) -> Result<(), Failure> {
         let peer = self.links[0].peer;
@@ -136,12 +135,12 @@ impl Hardware {
         match word {
             None => {
                 let expected = (waiter.call.fingerprint.flag(link.in_count, 0), 0);
-                meet_at(waiter, link, met, expected, |link| &link.in_flag)
+                wait_at(waiter, link, met, expected, |link| &link.in_flag)
             }
             Some(word) => {
                 let (number, len) = (link.swaps.number(), word.mine.len());
                 let expected = (waiter.call.fingerprint.flag(number, len), len);
-                meet_at(waiter, link, met, expected, |link| link.swaps.other())?;
+                wait_at(waiter, link, met, expected, |link| link.swaps.other())?;
                 link.swaps.get(number, word.theirs);
                 Ok(())
             }
@@ -149,20 +148,20 @@ impl Hardware {
     }
 }
 
-/// Waits for the other one's flag, which both raise in a meeting.
-fn meet_at(
+/// Waits for the other one's flag, which both raise in an exchange.
+fn wait_at(
     waiter: Waiter<'_>,
     link: &mut Link,
-    met: Meeting,
+    met: ExchangeStage,
     expected: (u64, usize),
     flag: impl Fn(&Link) -> &Signal,
 ) -> Result<(), Failure> {
     match met {
-        Meeting::Met => Ok(()),
-        Meeting::Come => {
+        ExchangeStage::Done => Ok(()),
+        ExchangeStage::Raised => {
             waiter.wake(link);
             waiter.wait_for_flag(link, expected, flag, |_| {})
         }
-        Meeting::Waited => waiter.wait_on_for_flag(link, expected, flag(link)),
+        ExchangeStage::Waited => waiter.wait_on_for_flag(link, expected, flag(link)),
     }
 }
