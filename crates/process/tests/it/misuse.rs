@@ -738,14 +738,12 @@ fn whoever_goes_on_after_a_refused_length_is_named_with_its_next_operation() {
     }
 }
 
-/// The team fails when the operator panics, not when its member leaves or does something else.
+/// The team fails when the operator panics, not when its member leaves or does something else. Two ranks exchange a single value
+/// without noting more of the operation than others look at.
 #[test]
 fn an_operator_that_panics_fails_all_even_if_the_member_catches_it() {
-    // Two ranks exchange a single value without noting more of the operation than others look at.
-    for (pattern, size) in patterns()
-        .into_iter()
-        .flat_map(|pattern| [(pattern, 3), (pattern, 2)])
-    {
+    let sizes = |pattern| [(pattern, 3), (pattern, 2)];
+    for (pattern, size) in patterns().into_iter().flat_map(sizes) {
         let results = run(size, pattern, |member| {
             member.barrier()?;
             let rank = member.rank();
