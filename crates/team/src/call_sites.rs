@@ -68,10 +68,16 @@ impl CallSiteWriter {
     /// Makes sure that the call-site table has this site.
     #[inline]
     pub(crate) fn note(&self, site: &'static Location<'static>) {
-        let word = core::ptr::from_ref(site).addr() as u64;
-        if self.held[place(word)].get() != word {
-            self.write(word, site);
+        if !self.has(site) {
+            self.write(core::ptr::from_ref(site).addr() as u64, site);
         }
+    }
+
+    /// Whether the call-site table has this site.
+    #[inline(always)]
+    pub(crate) fn has(&self, site: &'static Location<'static>) -> bool {
+        let word = core::ptr::from_ref(site).addr() as u64;
+        self.held[place(word)].get() == word
     }
 
     #[cold]

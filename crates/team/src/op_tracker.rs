@@ -155,15 +155,15 @@ impl OpTracker {
         stops
     }
 
-    /// Begins and mostly ends a barrier of two ranks in one line, of which [`is_plain`](Self::is_plain) has shown that nothing else is
-    /// noted. `None` if it has not begun: what is due as well is left to [`begin`](Self::begin).
+    /// Begins and mostly ends a barrier of two ranks in one line, whose team is not recorded. `None` if it has not begun: what is due
+    /// as well is left to [`begin`](Self::begin).
     #[inline(always)]
     pub(crate) fn exchange_flags(
         &mut self,
         fabric: &mut Hardware,
         site: &'static Location<'static>,
     ) -> Option<ExchangeStage> {
-        if self.is_forked() || fabric.call.state.is_stopped() {
+        if !self.may_exchange(fabric, site) {
             return None;
         }
         let seq = self.seq + 1;
@@ -181,7 +181,7 @@ impl OpTracker {
         site: &'static Location<'static>,
         word: &mut Word<'_, '_>,
     ) -> Option<ExchangeStage> {
-        if self.is_forked() || fabric.call.state.is_stopped() {
+        if !self.may_exchange(fabric, site) {
             return None;
         }
         let seq = self.seq + 1;
@@ -218,9 +218,14 @@ impl OpTracker {
         call.set(Operation::blocking(self.seq, kind, 0).entry(), site, bytes);
     }
 
-    /// Whether operations are noted in the history alone.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.notes.is_none()
+    /// Whether nothing has to be done before an operation, or noted of it but in the history.
+    #[inline(always)]
+    fn may_exchange(&self, fabric: &Hardware, site: &'static Location<'static>) -> bool {
+        let told = match &self.notes {
+            None => true,
+            Some(notes) => notes.site_writer.as_ref().is_none_or(|it| it.has(site)),
+        };
+        told && !self.is_forked() && !fabric.call.state.is_stopped()
     }
 
     /// The operation that blocks has ended, well or not.

@@ -54,7 +54,7 @@ use std::sync::Arc;
 pub struct Member {
     context: OpContext,
     tracker: OpTracker,
-    /// Whether there are two ranks, and operations are noted in the history alone.
+    /// Whether there are two ranks, and operations are not recorded.
     is_pair: bool,
     /// Whether its barriers are exchanges of flags too.
     exchanges_flags: bool,
@@ -82,7 +82,7 @@ impl Member {
             team_memory.fork_detector(),
             team_memory.begun()[0],
         );
-        let is_pair = tracker.is_plain() && context.fabric.size() == 2;
+        let is_pair = !tracker.is_recorded() && context.fabric.size() == 2;
         Self {
             is_pair,
             exchanges_flags: is_pair && barrier::is_exchange(&context),
