@@ -21,12 +21,6 @@ pub trait Rule<T>: closed::Closed {
     /// quiet NaN.
     fn narrow(wide: Self::Wide) -> T;
 
-    /// [`narrow`](Self::narrow) of a result that others wait for: what takes no time unless it happens is a branch.
-    #[inline(always)]
-    fn narrow_one(wide: Self::Wide) -> T {
-        Self::narrow(wide)
-    }
-
     /// Returns a ∘ b.
     fn apply(a: Self::Wide, b: Self::Wide) -> Self::Wide;
 
@@ -54,12 +48,6 @@ fn both<T, R: Rule<T>>(a: T, b: T) -> T {
     R::narrow(R::apply(R::widen(a), R::widen(b)))
 }
 
-/// [`both`] of a single pair.
-#[inline(always)]
-fn one<T, R: Rule<T>>(a: T, b: T) -> T {
-    R::narrow_one(R::apply(R::widen(a), R::widen(b)))
-}
-
 macro_rules! operators {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
@@ -74,10 +62,6 @@ macro_rules! operators {
         {
             #[inline]
             fn combine(&self, into: &mut [T], with: &[T]) {
-                if let ([into], [with]) = (&mut *into, with) {
-                    *into = one::<T, $name>(*into, *with);
-                    return;
-                }
                 same_length(into.len(), with.len());
                 let done = <$name as Rule<T>>::head(into, with);
                 kernel::zip(&mut into[done..], &with[done..], both::<T, $name>);

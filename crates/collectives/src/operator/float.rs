@@ -37,18 +37,6 @@ macro_rules! floats {
                 if wide.is_nan() { $type::from_bits($quiet) } else { wide }
             }
 
-            // A sum of two ranks goes back and forth between them: a row of allreductions of one value takes 10 ns less each
-            // where nothing but the addition lies between two of them (benches/records/2026-11-30-two-ranks.md).
-            #[inline(always)]
-            fn narrow_one(wide: $type) -> $type {
-                #[cold]
-                #[inline(never)]
-                fn quiet() -> $type {
-                    $type::from_bits($quiet)
-                }
-                if wide.is_nan() { quiet() } else { wide }
-            }
-
             #[inline(always)]
             fn apply(a: $type, b: $type) -> $type {
                 $apply(a, b)
