@@ -123,6 +123,7 @@ fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option
                         failed(library, comm, &fault)
                     }
                 };
+                membership.ended_call();
                 match membership.ranks.is_spread() {
                     true => Taken::DoneBetween(code),
                     false => Taken::Done(code),

@@ -60,6 +60,23 @@ struct Proposal {
 pub(crate) struct Membership {
     pub(crate) ranks: Ranks,
     pub(crate) races: Races,
+    /// Calls of the team's so far; the number wraps around.
+    calls: u32,
+}
+
+/// Calls for one in which the library makes progress: it takes as long as some of them.
+const CALLS_PER_PROGRESS: u32 = 1024;
+
+impl Membership {
+    /// A call of the team's has ended. Now and then it has the library make progress: a rank that calls one short collective after the other
+    /// never waits for long, and others may wait for its part of a message.
+    #[inline]
+    pub(crate) fn ended_call(&mut self) {
+        self.calls = self.calls.wrapping_add(1);
+        if self.calls.is_multiple_of(CALLS_PER_PROGRESS) {
+            progress();
+        }
+    }
 }
 
 /// A team of the members of one or several communicators.
@@ -275,6 +292,7 @@ pub(crate) fn agree(
         membership: Exclusive::new(Membership {
             ranks,
             races: Races::new(rank == 0),
+            calls: 0,
         }),
         team,
         network,

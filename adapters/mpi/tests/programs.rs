@@ -322,6 +322,9 @@ fn windows_of_shared_memory_are_lent() {
 #[test]
 fn a_rank_that_waits_lets_messages_pass() {
     all_right("progress.c", &[], &[(2, &[]), (4, &[])]);
+    // Waits that end soon do not.
+    let on_teams = [("CORECAST_MPI_RACE", "0"), ("CORECAST_WAIT", "spin")];
+    all_right("reductions.c", &on_teams, &[(2, &[])]);
 }
 
 #[test]
