@@ -357,7 +357,7 @@ impl Call<'_> {
     pub(crate) fn committed(&self, elements: &Elements<'_>) -> Option<()> {
         let takes = |quiet| self.library.takes_type(quiet, elements.datatype);
         let is_predefined = elements.found.class.is_some();
-        (is_predefined || process::quiet().is_none_or(takes)).then_some(())
+        (is_predefined || process::on_quiet(takes).unwrap_or(true)).then_some(())
     }
 
     /// The operator of a reduction, with the type of its elements; `None` if all ranks leave the pair to the library.

@@ -8,7 +8,6 @@ use corecast::operator::{Named, erased};
 use corecast_network::{Handle, Library, Operation};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// An operator on elements of one type.
 pub(crate) enum Operator<'a> {
@@ -204,12 +203,8 @@ fn ask(
     (op, operation): (Handle, Operation),
     word: &AtomicU64,
 ) -> Answer {
-    static ASKING: Mutex<()> = Mutex::new(());
-    // One collective at a time on that communicator.
-    let asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_refused = found.extent <= 64
-        && process::quiet().is_some_and(|quiet| !library.takes_pair(quiet, datatype, op));
-    drop(asking);
+    let takes = |quiet| library.takes_pair(quiet, datatype, op);
+    let is_refused = found.extent <= 64 && process::on_quiet(takes) == Some(false);
     let compared = match (operation, found.class) {
         (Operation::Min | Operation::Max, Some(Class::Integer(_))) => known,
         _ => None,

@@ -127,10 +127,14 @@ pub(crate) fn watch_for_progress(library: &Library) {
     }
 }
 
-/// A communicator of this process alone, which returns errors; `None` where it could not be made.
-pub(crate) fn quiet() -> Option<Handle> {
+/// Calls `ask` with a communicator of this process alone, which returns errors; `None` where it could not be made. MPI allows one
+/// collective at a time on a communicator, and threads come here for several.
+pub(crate) fn on_quiet<R>(ask: impl FnOnce(Handle) -> R) -> Option<R> {
+    static ASKING: Mutex<()> = Mutex::new(());
     // Relaxed: as where it is stored.
-    Some(QUIET.load(Ordering::Relaxed)).filter(|&comm| comm != 0)
+    let comm = Some(QUIET.load(Ordering::Relaxed)).filter(|&comm| comm != 0)?;
+    let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    Some(ask(comm))
 }
 
 /// Has the library make progress: a peer may wait for it, in the middle of a long message to this rank or from it, while

@@ -1,10 +1,14 @@
 //! The time by which keys expire and pauses end.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The time since 1970.
+pub(super) fn since_1970() -> Duration {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default()
+}
 
 /// Milliseconds since 1970.
 pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let milliseconds = since.map_or(0, |it| it.as_millis());
-    i64::try_from(milliseconds).unwrap_or(i64::MAX)
+    i64::try_from(since_1970().as_millis()).unwrap_or(i64::MAX)
 }

@@ -2,9 +2,8 @@
 //!
 //! No delays and no slow commands are kept, which is told as Redis tells it where there were none.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use super::client::help;
+use super::clock::since_1970;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
 use crate::commands::{Command, subcommands, texts};
@@ -21,8 +20,7 @@ pub(super) fn run(
     let subcommand = subcommands::find(command.name, args).unwrap_or_default();
     match (command.name, subcommand) {
         ("time", _) => {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH);
-            let since = since.unwrap_or_default();
+            let since = since_1970();
             reply.array(2);
             reply.bulk(since.as_secs().to_string().as_bytes());
             reply.bulk(since.subsec_micros().to_string().as_bytes());
