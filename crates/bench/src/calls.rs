@@ -11,6 +11,7 @@ use corecast_collectives::Plans;
 use corecast_collectives::operator::{Operator, Sum};
 use corecast_model::Collective;
 use corecast_team::TeamError;
+use corecast_wire::copy;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::thread;
@@ -124,7 +125,12 @@ fn rates(placement: CpuPlacement) -> Result<(f64, f64), CallsError> {
         let mut into = vec![1.0; BYTES / ELEMENT_BYTES];
         let with = vec![1.0; BYTES / ELEMENT_BYTES];
         let combine = rate(|| Sum.combine(&mut into, black_box(&with)));
-        let copy = rate(|| into.copy_from_slice(black_box(&with)));
+        let copy = rate(|| {
+            copy::slice(
+                bytemuck::cast_slice_mut(&mut into),
+                bytemuck::cast_slice(black_box(&with)),
+            )
+        });
         black_box(&into);
         Ok((combine, copy))
     };

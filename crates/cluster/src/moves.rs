@@ -6,6 +6,7 @@ use crate::node::begins;
 use corecast::{Failure, Parts};
 use corecast_collectives::{allgather, alltoall, gather, scatter};
 use corecast_network::Network;
+use corecast_wire::copy;
 use std::ops::Range;
 
 /// Blocks of bytes, one after the other.
@@ -66,7 +67,7 @@ impl<N: Network> ClusterMember<N> {
         })?;
         if let Some((recv, parts)) = recv {
             for (index, rank) in hosts.by_host().enumerate() {
-                recv[parts.of(rank)].copy_from_slice(&incoming[all.range()(index)]);
+                copy::slice(&mut recv[parts.of(rank)], &incoming[all.range()(index)]);
             }
         }
         self.end()?;
@@ -147,7 +148,7 @@ impl<N: Network> ClusterMember<N> {
             self.node.broadcast(part.leader, &mut incoming[segment])?;
         }
         for (index, rank) in hosts.by_host().enumerate() {
-            recv[parts.of(rank)].copy_from_slice(&incoming[all.range()(index)]);
+            copy::slice(&mut recv[parts.of(rank)], &incoming[all.range()(index)]);
         }
         self.end()?;
         self.buffers.give_back([gathered, incoming]);
@@ -224,7 +225,7 @@ impl<N: Network> ClusterMember<N> {
         for sender in 0..n {
             for (place, end) in ends.iter_mut().enumerate() {
                 let len = taken(place, sender);
-                scattered[*end..*end + len].copy_from_slice(&incoming[at..at + len]);
+                copy::slice(&mut scattered[*end..*end + len], &incoming[at..at + len]);
                 (at, *end) = (at + len, *end + len);
             }
         }
@@ -233,7 +234,7 @@ impl<N: Network> ClusterMember<N> {
         let parts = part.acts.then_some((&scattered[..], &to.lens[..]));
         self.node.scatter(part.leader, parts, &mut mine)?;
         for (index, rank) in hosts.by_host().enumerate() {
-            recv[take.of(rank)].copy_from_slice(&mine[own.range()(index)]);
+            copy::slice(&mut recv[take.of(rank)], &mine[own.range()(index)]);
         }
         self.end()?;
         let own = [dense, gathered, outgoing, incoming, scattered, mine];

@@ -6,12 +6,13 @@ use corecast::Combine;
 use corecast_collectives::context::aligned_room;
 use corecast_collectives::{allreduce, broadcast, reduce, reduce_scatter};
 use corecast_network::Network;
+use corecast_wire::copy;
 use std::ops::Range;
 
 /// A copy with the widest alignment of elements.
 pub(crate) fn copied<'a>(room: &'a mut Vec<u128>, data: &[u8]) -> &'a mut [u8] {
     let copy = aligned_room(room, data.len());
-    copy.copy_from_slice(data);
+    copy::slice(copy, data);
     copy
 }
 
@@ -151,7 +152,7 @@ impl<N: Network> ClusterMember<N> {
         self.node.gather(at, own, Some((&mut all, &lens)))?;
         for (lane, range) in step.parts() {
             let from = begins[place(lane)];
-            data[range.clone()].copy_from_slice(&all[from..from + range.len()]);
+            copy::slice(&mut data[range.clone()], &all[from..from + range.len()]);
         }
         self.buffers.give_back([all]);
         Ok(())
@@ -223,7 +224,7 @@ impl<N: Network> ClusterMember<N> {
         let mut at = 0;
         for rank in hosts.by_host() {
             let block = &send[begins[rank]..][..lens[rank]];
-            whole[at..at + block.len()].copy_from_slice(block);
+            copy::slice(&mut whole[at..at + block.len()], block);
             at += block.len();
         }
         self.node.reduce(part.leader, whole, combine)?;

@@ -9,6 +9,7 @@
 //! many ranks.
 
 use crate::combine::Combine;
+use corecast_wire::copy;
 
 /// A reduction of parts of `len` bytes, one part per rank.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl<'a, C: Combine> ReductionOrder<'a, C> {
         let start = (self.depth - 1) * self.len + start;
         let top = &mut self.stack[start..start + piece.len()];
         if self.count.is_multiple_of(2) {
-            top.copy_from_slice(piece);
+            copy::slice(top, piece);
         } else {
             self.combine.combine(top, piece);
         }

@@ -13,7 +13,7 @@ use corecast::store::{Store, Stored};
 use corecast_machine::{CpuList, Discovery, cpu_time, pin_current};
 use corecast_model::profile::Circumstances;
 use corecast_transfer::Process;
-use corecast_wire::{HardwareWait, Segment, fence_kind, shared_fence_kind};
+use corecast_wire::{HardwareWait, Segment, copy, fence_kind, shared_fence_kind};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use serde::Serialize;
 
@@ -41,6 +41,8 @@ pub struct Facts {
     pub governors: BTreeMap<String, Governed>,
     /// The instruction by which the CPU waits for a write of a line; absent where it has none.
     pub wait_instruction: Option<&'static str>,
+    /// How long the C library's copies take at places that are bad for them, in times of a loop of vectors.
+    pub copy_slowness: f64,
     /// Time that the host takes; absent where the kernel does not report it.
     pub steal: Option<Steal>,
     /// Whether threads can be pinned.
@@ -167,6 +169,7 @@ impl Facts {
             cores: cores.len(),
             governors: governors(&pus),
             wait_instruction: HardwareWait::here().map(|found| found.instruction().name()),
+            copy_slowness: copy::library_slowness(),
             steal: steal(&here, &pus),
             pinning: try_pinning(&pus),
             shared_memory: Trial::of(Segment::shared(1 << 16)),
@@ -309,6 +312,7 @@ impl Facts {
             cores: 4,
             governors: BTreeMap::new(),
             wait_instruction: None,
+            copy_slowness: 1.0,
             steal: Some(Steal {
                 part: 0.0,
                 pus: 4,

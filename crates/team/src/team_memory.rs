@@ -31,8 +31,8 @@ use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue::Backend;
 use corecast_wire::sync::{Mutex, MutexGuard, model_failed, panicking};
 use corecast_wire::{
-    FenceKind, Line, LineRef, Parker, Placement, Segment, SegmentError, WaitConfig, fence_kind,
-    stream,
+    FenceKind, Line, LineRef, Parker, Placement, Segment, SegmentError, WaitConfig, copy,
+    fence_kind, stream,
 };
 use line_memory::LineMemory;
 use sizes::{MemoryKind, MemorySizes, bounce_buffer, check_numbers, rank_segments};
@@ -145,7 +145,8 @@ impl TeamMemory {
         memory: MemoryKind,
         fence: FenceKind,
     ) -> Result<Arc<Self>, TeamError> {
-        // The limit for streaming copies is looked up now, because operations must not allocate.
+        // How long data are copied is found out now, because operations must not allocate.
+        copy::choose();
         stream::above();
         let n = plans.len();
         let mesh = n <= MESH_RANKS_MAX;

@@ -205,7 +205,7 @@ impl BounceBuffer {
         // SAFETY: within the lines, as was just checked, which are cells. The chunk is free: whoever
         // read it has returned it (seen by `regain`), and it is offered again only after this. The
         // bytes are not in it, because nobody has a window over a bounce buffer.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), base.add(place), bytes.len()) };
+        unsafe { corecast_wire::copy::bytes(bytes.as_ptr(), base.add(place), bytes.len()) };
         chunk
     }
 

@@ -70,7 +70,7 @@ impl EagerBuffer {
         // an eager buffer.
         let start = unsafe {
             let start = start.add(place);
-            core::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len());
+            corecast_wire::copy::bytes(bytes.as_ptr(), start, bytes.len());
             start.addr()
         };
         Some(start..start + bytes.len())

@@ -222,7 +222,7 @@ pub trait Fabric {
     /// As [`borrow`](Fabric::borrow).
     fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Self::Error> {
         self.borrow(peer, into.len(), |start, piece| {
-            into[start..start + piece.len()].copy_from_slice(piece);
+            crate::copy::slice(&mut into[start..start + piece.len()], piece);
         })
     }
 

@@ -18,6 +18,7 @@ pub mod arch;
 pub mod broadcast_ring;
 pub mod cache_lines;
 pub mod claim_pause;
+pub mod copy;
 mod counter_barrier;
 pub mod ending;
 pub mod exclusive;

@@ -26,10 +26,6 @@ use std::sync::OnceLock;
 /// A result is streamed from this many times a core's share of the last cache on, see the module.
 const SHARES: usize = 2;
 
-/// Bytes that are copied by plain stores at a time: less than what C libraries copy in a way of their own, whose thresholds know nothing of the whole. glibc's for long data, four pages at a time, takes
-/// 1.1 to 1.3 times as long for 16 MiB as blocks do on the machine above.
-const BLOCK_BYTES: usize = 128 << 10;
-
 /// The threshold in bytes where the system does not tell how large the cache is.
 const UNKNOWN_ABOVE: usize = 32 << 20;
 
@@ -134,12 +130,8 @@ pub unsafe fn copy_raw(into: &mut [u8], from: *const u8, all: usize) {
         (second, unsafe { from.add(first.len()) })
     };
     if all < above() {
-        for start in (0..into.len()).step_by(BLOCK_BYTES) {
-            let block = &mut into[start..];
-            let len = block.len().min(BLOCK_BYTES);
-            // SAFETY: within the bytes that can be read, as the caller promises.
-            unsafe { core::ptr::copy_nonoverlapping(from.add(start), block.as_mut_ptr(), len) };
-        }
+        // SAFETY: as the caller promises.
+        unsafe { crate::copy::bytes(from, into.as_mut_ptr(), into.len()) };
     } else {
         // SAFETY: as the caller promises.
         unsafe { past_caches(into, from) };

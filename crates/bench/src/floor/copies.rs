@@ -18,7 +18,7 @@ use crate::engine::Role;
 use crate::race::Entrant;
 use crate::sized::{Conditions, Library, Player, Task, Trial};
 use corecast_model::Collective;
-use corecast_wire::Line;
+use corecast_wire::{Line, copy};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -154,7 +154,10 @@ impl CopiedPiece for PlainMemory {
     }
 
     fn copy(&self, from: &PlainMemory) {
-        self.owned().copy_from_slice(&from.seen());
+        copy::slice(
+            bytemuck::cast_slice_mut(&mut self.owned()),
+            bytemuck::cast_slice(&from.seen()),
+        );
     }
 
     fn sum(&self, a: &PlainMemory, b: &PlainMemory) {

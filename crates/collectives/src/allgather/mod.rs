@@ -15,7 +15,7 @@ use crate::parts::equal;
 use crate::registry::{Request, record};
 use crate::transfer::TransferProtocol;
 use crate::{broadcast, gather, short_copy};
-use corecast_wire::{Fabric, stream};
+use corecast_wire::{Fabric, copy, stream};
 use std::ops::Range;
 
 /// Gathers parts of one length, `send.len()` bytes of each rank, in each rank's `recv`, by the algorithm that the
@@ -104,7 +104,7 @@ pub fn run<F: Fabric>(
         Algorithm::Bruck => {
             let protocol = TransferProtocol::fitting(context.message_bytes, element);
             let (fabric, len) = (&mut context.fabric, send.len());
-            recv[part(fabric.rank())].copy_from_slice(send);
+            copy::slice(&mut recv[part(fabric.rank())], send);
             fabric.with_window(recv, element, true, |fabric, recv| {
                 bruck(fabric, recv, len, protocol)
             })
@@ -142,7 +142,7 @@ fn run_direct<F: Fabric>(
         // What is sent and not lent needs no window, which takes a third of the time of a short exchange.
         if len.max(part(peer).len()) <= longest {
             fabric.send(peer, send)?;
-            recv[part(rank)].copy_from_slice(send);
+            copy::slice(&mut recv[part(rank)], send);
             return fabric.receive(peer, &mut recv[part(peer)]);
         }
     }

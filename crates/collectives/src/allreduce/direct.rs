@@ -11,7 +11,7 @@
 
 use crate::combine::Combine;
 use crate::reduction_order::ReductionOrder;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 
 /// Combines all ranks' `data` into each of them, in the order of reduction of [`ReductionOrder`], so that all get the
 /// same bits. `incoming` is as long as `data`, and `stack` has [`ReductionOrder::bytes`].
@@ -46,6 +46,6 @@ pub fn direct<F: Fabric>(
         }
         sum.close();
     }
-    data.copy_from_slice(sum.result());
+    copy::slice(data, sum.result());
     Ok(())
 }

@@ -13,7 +13,7 @@
 
 use crate::combine::Combine;
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 
 /// Combines the `len` bytes of all ranks' windows into each of them, in rank order. Buffers: the data's window,
 /// scratch of that length, and room for a message.
@@ -55,7 +55,7 @@ pub fn doubling<F: Fabric>(
     }
     if in_scratch {
         let sum = fabric.view(scratch, 0..len);
-        fabric.view_mut(window, 0..len)?.copy_from_slice(sum);
+        copy::slice(fabric.view_mut(window, 0..len)?, sum);
     }
     fabric.flush()
 }

@@ -14,7 +14,7 @@
 use crate::combine::Combine;
 use crate::pipeline::block;
 use crate::reduction_order::ReductionOrder;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 
 /// Combines the `len` bytes of all ranks' windows into each of them. A rank combines in the order of ranks from its
 /// own on, around; with two ranks in rank order. Each block is combined by one rank, so all get the same bits.
@@ -100,9 +100,7 @@ pub fn owners_ordered<F: Fabric>(
             }
             sum.close();
         }
-        fabric
-            .view_mut(window, mine.clone())?
-            .copy_from_slice(sum.result());
+        copy::slice(fabric.view_mut(window, mine.clone())?, sum.result());
         fabric.lend(window, others(), mine)?;
         for owner in fabric.reading_order() {
             let into = fabric.view_mut(window, part(owner))?;

@@ -2,7 +2,7 @@
 //! parts.
 
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 use std::ops::Range;
 
 /// Bytes of scratch for parts of `len` bytes: all parts, and the outgoing and the incoming ones of one step.
@@ -43,7 +43,7 @@ pub fn bruck<F: Fabric>(
     let parts = fabric.view_mut(scratch, most..most + all)?;
     for distance in 0..n {
         let part = &send[give((rank + distance) % n)];
-        parts[place(distance)][..part.len()].copy_from_slice(part);
+        copy::slice(&mut parts[place(distance)][..part.len()], part);
     }
     let steps = (0..usize::BITS).map(|bit| 1 << bit);
     for step in steps.take_while(|&step| step < n) {
@@ -53,20 +53,20 @@ pub fn bruck<F: Fabric>(
         let buffer = fabric.view_mut(scratch, 0..most + all)?;
         let (out, parts) = buffer.split_at_mut(most);
         for (slot, distance) in moved().enumerate() {
-            out[place(slot)].copy_from_slice(&parts[place(distance)]);
+            copy::slice(&mut out[place(slot)], &parts[place(distance)]);
         }
         protocol.give(fabric, scratch, (rank + step) % n, 0..bytes)?;
         let buffer = fabric.view_mut(scratch, most..most + all + bytes)?;
         let (parts, into) = buffer.split_at_mut(all);
         protocol.take(fabric, (rank + n - step) % n, into)?;
         for (slot, distance) in moved().enumerate() {
-            parts[place(distance)].copy_from_slice(&into[place(slot)]);
+            copy::slice(&mut parts[place(distance)], &into[place(slot)]);
         }
     }
     for distance in 0..n {
         let into = &mut recv[take((rank + n - distance) % n)];
         let start = most + distance * len;
-        into.copy_from_slice(fabric.view(scratch, start..start + into.len()));
+        copy::slice(into, fabric.view(scratch, start..start + into.len()));
     }
     fabric.flush()
 }

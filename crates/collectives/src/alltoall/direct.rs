@@ -2,7 +2,7 @@
 //! a third in the same step.
 
 use crate::transfer::TransferProtocol;
-use corecast_wire::{Fabric, stream};
+use corecast_wire::{Fabric, copy, stream};
 use std::ops::Range;
 
 /// Copies `give(peer)` of each rank's `send` to each `peer`, which gets it at `take(rank)` of its
@@ -61,7 +61,7 @@ pub fn direct_in_messages<F: Fabric>(
     for peer in others(fabric) {
         fabric.send(peer, &send[give(peer)])?;
     }
-    recv[take(rank)].copy_from_slice(&send[give(rank)]);
+    copy::slice(&mut recv[take(rank)], &send[give(rank)]);
     take_from_others(fabric, recv, take, protocol)
 }
 

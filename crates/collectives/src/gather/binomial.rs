@@ -6,7 +6,7 @@
 use crate::binomial_segments::{Place, joined, places};
 use crate::binomial_tree::children;
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 use std::ops::Range;
 
 /// Copies each rank's `send` to `part(rank)` of `root`'s `recv`, in segments of so many bytes of all ranks' parts; the
@@ -40,7 +40,7 @@ pub fn binomial<F: Fabric>(
 ) -> Result<(), F::Error> {
     let place = Place::new(fabric.rank(), root, fabric.size(), cut);
     if place.v == 0 {
-        recv[part(root)].copy_from_slice(send);
+        copy::slice(&mut recv[part(root)], send);
         return take_in(fabric, &place, scratch, recv, part, protocol);
     }
     if place.is_leaf() {
@@ -86,7 +86,7 @@ fn take_in<F: Fabric>(
             protocol.take(fabric, place.rank_of(child), from)?;
             for range in places() {
                 let (here, rest) = from.split_at_mut(range.len());
-                recv[range].copy_from_slice(here);
+                copy::slice(&mut recv[range], here);
                 from = rest;
             }
         }
@@ -112,7 +112,7 @@ fn pass_on<F: Fabric>(
         let all = fabric.view_mut(scratch, slot.clone())?;
         if piece.start < own.end {
             let mine = &send[piece.start - own.start..piece.end.min(own.end) - own.start];
-            all[..mine.len()].copy_from_slice(mine);
+            copy::slice(&mut all[..mine.len()], mine);
         }
         while let Some((child, part)) = incoming.next_if(|(_, part)| part.end <= piece.end) {
             let into = &mut all[part.start - piece.start..part.end - piece.start];

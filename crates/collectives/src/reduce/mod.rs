@@ -18,7 +18,7 @@ use crate::layout::RankSchedule;
 use crate::pipeline::PipelineSegments;
 use crate::registry::{Request, Selection, record};
 use crate::route::Route;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 
 /// Combines all ranks' `data` into that of `root`, by the algorithm that the team chooses.
 ///
@@ -207,7 +207,7 @@ fn send_up<F: Fabric>(
     if let (None, Some(parent)) = (route.inward(top).next(), route.toward(top)) {
         return fabric.send(parent, data);
     }
-    sum.copy_from_slice(data);
+    copy::slice(sum, data);
     up(fabric, schedule, algorithm, root, sum, incoming, combine)
 }
 

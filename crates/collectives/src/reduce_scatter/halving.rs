@@ -8,7 +8,7 @@
 
 use crate::combine::Combine;
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 use std::ops::Range;
 
 /// Combines `block(rank)` of all ranks' `send` into each rank's `recv`; blocks lie in rank order, side by side.
@@ -39,7 +39,7 @@ pub fn halving<F: Fabric>(
     debug_assert!(n.is_power_of_two(), "{n} ranks");
     let blocks = |owners: Range<usize>| block(owners.start).start..block(owners.end - 1).end;
     let all = fabric.view_mut(scratch, 0..send.len())?;
-    all.copy_from_slice(send);
+    copy::slice(all, send);
     let mut left = 0..n;
     while left.len() > 1 {
         let distance = left.len() / 2;
@@ -60,6 +60,6 @@ pub fn halving<F: Fabric>(
         })?;
         left = mine;
     }
-    recv.copy_from_slice(fabric.view(scratch, blocks(left)));
+    copy::slice(recv, fabric.view(scratch, blocks(left)));
     fabric.flush()
 }

@@ -16,7 +16,7 @@ use crate::reduce;
 use crate::reduction_order::ReductionOrder;
 use crate::registry::record;
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 use std::ops::Range;
 
 /// Combines all ranks' `send`, of which each rank gets a block, by the algorithm that the team chooses: `block`
@@ -184,7 +184,7 @@ fn run_trees<F: Fabric>(
 ) -> Result<(), F::Error> {
     for owner in 0..context.fabric.size() {
         if owner == context.fabric.rank() {
-            recv.copy_from_slice(&send[block(owner)]);
+            copy::slice(recv, &send[block(owner)]);
             reduce::start(context, owner, recv, combine)?;
         } else {
             reduce::contribute(context, owner, &send[block(owner)], combine)?;

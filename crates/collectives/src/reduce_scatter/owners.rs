@@ -3,7 +3,7 @@
 use crate::combine::Combine;
 use crate::reduction_order::ReductionOrder;
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 use std::ops::Range;
 
 /// Combines `block(rank)` of all ranks' `send` into each rank's `recv`, in the order of ranks from its own on,
@@ -33,7 +33,7 @@ pub fn owners<F: Fabric>(
     }
     let mine = fabric.view(send, block(rank));
     if n == 1 {
-        recv.copy_from_slice(mine);
+        copy::slice(recv, mine);
     }
     for step in 1..n {
         let peer = (rank + step) % n;
@@ -104,7 +104,7 @@ pub fn owners_ordered<F: Fabric>(
             }
             sum.close();
         }
-        recv[start..start + mine.len()].copy_from_slice(sum.result());
+        copy::slice(&mut recv[start..start + mine.len()], sum.result());
     }
     fabric.flush()
 }

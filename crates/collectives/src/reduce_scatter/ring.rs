@@ -3,7 +3,7 @@
 
 use crate::combine::Combine;
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 use std::ops::Range;
 
 /// Combines `block(rank)` of all ranks' `send` into each rank's `recv`, in the order of ranks from the next one on,
@@ -33,15 +33,13 @@ pub fn ring<F: Fabric>(
     let (rank, n) = (fabric.rank(), fabric.size());
     let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);
     if n == 1 {
-        recv.copy_from_slice(&send[block(0)]);
+        copy::slice(recv, &send[block(0)]);
         return Ok(());
     }
     // Each step writes to the half of scratch that the next rank has returned.
     let half = |step: usize, len: usize| step % 2 * room..step % 2 * room + len;
     let first = &send[block(left)];
-    fabric
-        .view_mut(scratch, half(0, first.len()))?
-        .copy_from_slice(first);
+    copy::slice(fabric.view_mut(scratch, half(0, first.len()))?, first);
     for step in 1..n {
         let given = block((rank + n - step) % n).len();
         protocol.give(fabric, scratch, right, half(step - 1, given))?;

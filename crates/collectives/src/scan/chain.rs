@@ -5,7 +5,7 @@ use super::upto::Upto;
 use crate::combine::Combine;
 use crate::pipeline::PipelineSegments;
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 
 /// Combines the `len` bytes of all ranks `upto` this one into this rank's window, in the order of reduction
 /// ((0 ∘ 1) ∘ 2) ∘ 3 … Buffers: the data's window; scratch for two pipeline segments and the bytes of one; room for a
@@ -60,7 +60,7 @@ pub fn chain<F: Fabric>(
                     let range = start..start + piece.len();
                     let mine = &mut mine[range.clone()];
                     combine.combine_into(&mut sum[range], piece, mine);
-                    mine.copy_from_slice(piece);
+                    copy::slice(mine, piece);
                 })?;
                 true
             }
@@ -102,7 +102,7 @@ pub fn chain_message<F: Fabric>(
                 if !is_last {
                     combine.combine_into(sum, incoming, data);
                 }
-                data.copy_from_slice(incoming);
+                copy::slice(data, incoming);
             }
         }
         passed_on = match upto {

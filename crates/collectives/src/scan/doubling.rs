@@ -4,7 +4,7 @@
 use super::upto::Upto;
 use crate::combine::Combine;
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 
 /// Combines the data of all ranks `upto` this one into this rank's `data`, in rank order. Order of reduction: the
 /// sum over a power of two of ranks is that over its lower half combined with that over its upper half, and a
@@ -34,7 +34,7 @@ pub fn doubling<F: Fabric>(
     let (rank, n) = (fabric.rank(), fabric.size());
     let len = data.len();
     // The two places are used in turn: the sum is lent from one while the next sum is made in the other.
-    fabric.view_mut(first, 0..len)?.copy_from_slice(data);
+    copy::slice(fabric.view_mut(first, 0..len)?, data);
     let mut in_first = true;
     let steps = (0..usize::BITS).map(|bit| 1 << bit);
     for distance in steps.take_while(|&distance| distance < n) {
@@ -62,10 +62,11 @@ pub fn doubling<F: Fabric>(
         in_first = !in_first;
     }
     if upto == Upto::Own {
-        data.copy_from_slice(match in_first {
+        let own = match in_first {
             true => fabric.view(first, 0..len),
             false => fabric.view(second, 0..len),
-        });
+        };
+        copy::slice(data, own);
     }
     fabric.flush()
 }
@@ -92,7 +93,7 @@ impl Step<'_> {
             let range = start..start + piece.len();
             combine.combine_into(&mut new[range.clone()], piece, &old[range.clone()]);
             match &mut self.kept {
-                Some((data, true)) => data[range].copy_from_slice(piece),
+                Some((data, true)) => copy::slice(&mut data[range], piece),
                 Some((data, false)) => combine.combine_left(&mut data[range], piece),
                 None => {}
             }

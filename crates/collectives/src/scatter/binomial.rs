@@ -13,7 +13,7 @@
 use crate::binomial_segments::{Place, joined, places};
 use crate::binomial_tree::{children, subtree};
 use crate::transfer::TransferProtocol;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, copy};
 use std::ops::Range;
 
 /// Copies `part(rank)` of `root`'s `send` to each rank's `recv`, in segments of so many bytes of all ranks' parts; the
@@ -102,14 +102,14 @@ fn give_out<F: Fabric>(
             let mut into = fabric.view_mut(scratch, slot.clone())?;
             for range in places() {
                 let (here, rest) = into.split_at_mut(range.len());
-                here.copy_from_slice(fabric.view(send, range));
+                copy::slice(here, fabric.view(send, range));
                 into = rest;
             }
             protocol.give(fabric, scratch, place.rank_of(child), slot)?;
             copies += 1;
         }
     }
-    recv.copy_from_slice(fabric.view(send, part(0)));
+    copy::slice(recv, fabric.view(send, part(0)));
     fabric.flush()
 }
 
@@ -140,7 +140,7 @@ fn pass_on<F: Fabric>(
             let mine = piece.end.min(own.end) - piece.start;
             let at = piece.start - own.start;
             let from = fabric.view(scratch, slot.start..slot.start + mine);
-            recv[at..at + mine].copy_from_slice(from);
+            copy::slice(&mut recv[at..at + mine], from);
         }
     }
     fabric.flush()

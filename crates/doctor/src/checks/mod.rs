@@ -21,6 +21,7 @@ pub fn examine(facts: &Facts) -> Vec<Finding> {
         processors::siblings(facts),
         processors::governor(facts),
         processors::waiting(facts),
+        processors::copies(facts),
         processors::steal(facts),
         processors::pinning(facts),
         kernel::shared_memory(facts),

@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::finding::{Finding, Level};
 use corecast_model::words::{count, ranges};
-use corecast_wire::hardware_wait;
+use corecast_wire::{copy, hardware_wait};
 
 /// Part of the time taken by the host from which on there is a note.
 const STEAL_NOTE: f64 = 0.01;
@@ -118,6 +118,27 @@ pub(super) fn waiting(facts: &Facts) -> Finding {
     Finding::ok("waiting", found)
 }
 
+/// Checks whether the C library's copies are slow at some places.
+pub(super) fn copies(facts: &Facts) -> Finding {
+    const NAME: &str = "copies";
+    let slowness = facts.copy_slowness;
+    if slowness <= copy::SLOW {
+        return Finding::ok(
+            NAME,
+            "the C library's copies take as long wherever bytes lie",
+        );
+    }
+    Finding::at(
+        Level::Note,
+        NAME,
+        format!(
+            "memcpy takes {slowness:.0} times as long where the target lies 1 to 31 bytes behind the source within their pages: \
+             Corecast copies by a loop of its own there, but programs and MPI libraries do not"
+        ),
+        "for those others: glibc 2.39 or later, or GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1000000000",
+    )
+}
+
 /// Checks whether the frequency governor slows the first calls down.
 pub(super) fn governor(facts: &Facts) -> Finding {
     const NAME: &str = "governor";
@@ -216,7 +237,10 @@ mod tests {
     #[test]
     fn a_sound_machine_is_well() {
         let facts = Facts::sound();
-        for check in [quota, cpuset, mask, siblings, governor, steal, pinning] {
+        let checks = [
+            quota, cpuset, mask, siblings, copies, governor, steal, pinning,
+        ];
+        for check in checks {
             let finding = check(&facts);
             assert_eq!(
                 (finding.level, finding.fix),
@@ -278,6 +302,16 @@ mod tests {
         facts.wait_instruction = Some("umwait");
         let finding = waiting(&facts);
         assert!(finding.level == Level::Ok && finding.found.contains("umwait"));
+    }
+
+    #[test]
+    fn slow_copies_of_the_library_are_noted() {
+        let mut facts = Facts::sound();
+        facts.copy_slowness = 16.6;
+        let finding = copies(&facts);
+        assert_eq!(finding.level, Level::Note);
+        assert!(finding.found.starts_with("memcpy takes 17 times as long"));
+        assert!(finding.fix.unwrap().contains("glibc 2.39"));
     }
 
     #[test]

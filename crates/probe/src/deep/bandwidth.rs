@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use corecast_model::deep::Figure;
-use corecast_wire::{microbench, stream};
+use corecast_wire::{copy, microbench, stream};
 
 use super::crew::{Mate, Stop};
 
@@ -82,7 +82,7 @@ fn rate(
         for _ in 0..times {
             let from = black_box(&from[..]);
             match way {
-                ByteMove::Copy => into.copy_from_slice(from),
+                ByteMove::Copy => copy::slice(&mut into, from),
                 ByteMove::CopyPastCaches => stream::copy(&mut into, from, usize::MAX),
                 ByteMove::ClearPastCaches => microbench::clear_past_caches(&mut into),
             }

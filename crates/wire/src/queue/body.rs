@@ -148,7 +148,7 @@ pub(crate) unsafe fn write(lines: &[BodyLine], bytes: &[u8]) {
         // SAFETY: the pointer is of the slice, so good for all of its lines, which are cells and have room for
         // the bytes (sliced above); nobody else touches them, as the caller promises, so neither can the
         // caller's bytes overlap them.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        unsafe { crate::copy::bytes(bytes.as_ptr(), to, bytes.len()) };
     }
     // A model watches each line, so they are copied one by one.
     #[cfg(loom)]
@@ -178,7 +178,7 @@ pub(crate) unsafe fn read(lines: &[BodyLine], buffer: &mut [u8]) {
         // SAFETY: the pointer is of the slice, so good for all of its lines, which have as many bytes (sliced
         // above), initialised since the segment was mapped; nobody writes them, as the caller promises; the
         // buffer is the caller's alone.
-        unsafe { core::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) };
+        unsafe { crate::copy::bytes(from, buffer.as_mut_ptr(), buffer.len()) };
     }
     #[cfg(loom)]
     for (line, bytes) in lines.iter().zip(buffer.chunks_mut(LINE_BYTES)) {

@@ -1,6 +1,7 @@
 //! Streamed copies have the bytes of ordinary ones.
 
 use super::*;
+use crate::copy::BLOCK_BYTES;
 
 #[test]
 fn streamed_copies_are_copies_at_any_ends() {
