@@ -274,13 +274,22 @@ impl<T> Reserved<'_, T> {
         entry.written.store(together, order::append());
         self.next += 1;
     }
+
+    /// Marks what is left as nothing.
+    #[cold]
+    #[inline(never)]
+    fn cancel(&mut self) {
+        while self.next < self.end {
+            self.write(None);
+        }
+    }
 }
 
 impl<T> Drop for Reserved<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        while self.next < self.end {
-            self.write(None);
+        if self.next < self.end {
+            self.cancel();
         }
     }
 }
@@ -308,19 +317,21 @@ impl<T> Cursor<T> {
         // AcqRel: Invariant 3.
         let start = self.log.end.fetch_add(count, order::reserve());
         let range = start..start + count;
-        let mut reserved = Reserved {
-            log: &self.log,
-            block: &mut self.appends,
-            next: range.start,
-            end: range.end,
-        };
-        if !keeps(&range) {
-            return None;
+        {
+            // It is dropped where it is: to move it takes a store and a load for nothing.
+            let mut reserved = Reserved {
+                log: &self.log,
+                block: &mut self.appends,
+                next: range.start,
+                end: range.end,
+            };
+            if !keeps(&range) {
+                return None;
+            }
+            for value in values.take_all() {
+                reserved.write(Some(value));
+            }
         }
-        for value in values.take_all() {
-            reserved.write(Some(value));
-        }
-        drop(reserved);
         let began_block = range.start.next_multiple_of(BLOCK) < range.end;
         Some(Appended { range, began_block })
     }

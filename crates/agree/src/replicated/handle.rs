@@ -183,17 +183,22 @@ impl<T: Dispatch + Sync> Handle<T> {
                 Err(Refused::Poisoned) => poisoned(self.place.replica.number),
             }
         }
-        self.with_state_behind(operation, is_enough, body)
+        // A place of its own: the answer that is found at once would be kept in memory too if both shared one, and be read back in pieces
+        // of other sizes than it was written in, for which a processor waits.
+        let mut found = None;
+        self.with_state_behind(operation, is_enough, body, &mut found);
+        found.expect("the state was waited for")
     }
 
-    /// As `with_state`, where the replica lags or is in use: applies what is missing, or waits for whoever does.
+    /// As `with_state`, where the replica lags or is in use: applies what is missing, or waits for whoever does, and then finds.
     #[inline(never)]
     fn with_state_behind<O, R>(
         &mut self,
         operation: O,
         is_enough: impl Fn(&Replica<T>, &State<T>, &O) -> bool,
         body: impl FnOnce(&State<T>, O) -> R,
-    ) -> R {
+        found: &mut Option<R>,
+    ) {
         loop {
             let Self {
                 place,
@@ -212,12 +217,12 @@ impl<T: Dispatch + Sync> Handle<T> {
             if let Some(mut state) = lock(slot, replica, wait_strategy) {
                 let grown = combiner.combine(&mut state, batch, None).1;
                 *seen = (*seen).max(state.applied);
-                let found = body(&state, operation);
+                *found = Some(body(&state, operation));
                 drop((state, rings));
                 if grown {
                     combiner.look_after();
                 }
-                return found;
+                return;
             }
             drop(rings);
             let is_free = || (!replica.lock.is_written()).then_some(());
@@ -226,7 +231,8 @@ impl<T: Dispatch + Sync> Handle<T> {
             match slot.try_read() {
                 Ok(state) if is_enough(replica, &state, &operation) => {
                     *seen = (*seen).max(state.applied);
-                    return body(&state, operation);
+                    *found = Some(body(&state, operation));
+                    return;
                 }
                 Ok(_) | Err(Refused::Busy) => {}
                 Err(Refused::Poisoned) => poisoned(replica.number),

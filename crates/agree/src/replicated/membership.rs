@@ -5,7 +5,7 @@ use super::options::{Design, Options, ReplicaError};
 use super::racing::Racing;
 use super::replica::{AtReplica, Replica, State, Waiting};
 use crate::Dispatch;
-use corecast_wire::fence::fence_kind;
+use corecast_wire::fence::{FenceKind, fence_kind};
 use corecast_wire::shared_log::{BLOCK, Cursor, SharedLog};
 use corecast_wire::sync::{AtomicU64, Mutex, Ordering, mutated};
 use corecast_wire::{Line, WaitConfig};
@@ -16,6 +16,7 @@ use std::sync::{Arc, PoisonError};
 pub(super) struct Membership<T: Dispatch> {
     pub(super) log: Arc<SharedLog<T::Write>>,
     pub(super) options: Options,
+    fence: FenceKind,
     /// The threads that wait for an entry that was reserved and is not written yet.
     pub(super) waiting: Waiting,
     /// Changes with the replicas that there are, and with the design of reads: whoever has reserved entries looks whether it knows
@@ -72,6 +73,7 @@ impl<T: Dispatch> Membership<T> {
         let membership = Self {
             log: Arc::clone(&log),
             options,
+            fence: fence_kind(),
             waiting: Waiting::default(),
             configuration: Line(AtomicU64::new(1)),
             racing: Racing::new(options.reads),
@@ -259,7 +261,7 @@ impl<T: Dispatch> Membership<T> {
     /// Wakes those that wait for entries, for a thread that has just written some.
     #[inline]
     pub(super) fn ring(&self) {
-        if self.waiting.are_any(fence_kind()) && !mutated!(LogUnrung) {
+        if self.waiting.are_any(self.fence) && !mutated!(LogUnrung) {
             self.ring_all();
         }
     }

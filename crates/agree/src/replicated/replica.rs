@@ -172,7 +172,9 @@ impl Waiting {
     }
 
     /// Waits until `look` finds something. Whoever makes it do so looks whether there are `are_any` afterwards.
-    #[inline]
+    ///
+    /// It is no part of its callers' code: the registers that a wait takes would be missed where nobody waits.
+    #[inline(never)]
     pub(super) fn wait<R>(
         &self,
         wait_strategy: &WaitStrategy,
