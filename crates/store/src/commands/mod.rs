@@ -2,7 +2,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `table.rs` | all commands, those of the session too: words, keys, what they are for |
+//! | `command.rs` | what a command is: words, keys, who runs it |
+//! | `table.rs` | all commands, those of the session too, and how they are found |
 //! | `syntax.rs` | the words that they take, as people write them |
 //! | `strings.rs` | values as texts: `GET`, `SET`, `APPEND` and their like |
 //! | `counters.rs` | values as numbers: `INCR` and its like |
@@ -13,6 +14,7 @@
 //! | `subcommands.rs` | those of `CLIENT`, `COMMAND`, `CONFIG` and others |
 //! | `texts.rs` | errors in Redis's words |
 
+mod command;
 mod counters;
 mod databases;
 mod expiry;
@@ -24,7 +26,8 @@ mod syntax;
 mod table;
 pub(crate) mod texts;
 
+pub(crate) use command::{Answers, Command, Kind};
 pub(crate) use databases::{Context, DATABASES, Databases};
 pub(crate) use options::database;
 pub(crate) use syntax::{Argument, arguments};
-pub(crate) use table::{Command, Kind, TABLE, find};
+pub(crate) use table::{TABLE, find, find_any};

@@ -1,12 +1,12 @@
 //! The subcommands of `CLIENT`, `COMMAND`, `CONFIG` and others.
 
-use super::table::Kind::{Read, Session};
-use super::table::{Command, NONE, SECOND, command};
-use super::{find as find_command, keys, texts};
+use super::command::Kind::{Read, Session};
+use super::command::{Command, NONE, SECOND, command};
+use super::{keys, texts};
 use crate::arguments::Args;
 
 #[rustfmt::skip]
-static CLIENT: &[Command] = &[
+pub(super) static CLIENT: &[Command] = &[
     command("client|caching", 3, NONE, Session, "connection", "(YES | NO)", "Refused, as keys are not tracked").is("noscript loading stale"),
     command("client|getname", 2, NONE, Session, "connection", "", "Tell the name of this connection").is("noscript loading stale"),
     command("client|getredir", 2, NONE, Session, "connection", "", "Tell that keys are not tracked").is("noscript loading stale"),
@@ -27,7 +27,7 @@ static CLIENT: &[Command] = &[
     command("client|unpause", 2, NONE, Session, "connection", "", "Have commands wait no longer").is("admin noscript loading stale"),
 ];
 #[rustfmt::skip]
-static COMMAND: &[Command] = &[
+pub(super) static COMMAND: &[Command] = &[
     command("command|count", 2, NONE, Session, "server", "", "Count the commands").is("loading stale").among("connection"),
     command("command|docs", -2, NONE, Session, "server", "[command-name [command-name ...]]", "Tell what commands are for").is("loading stale").among("connection").hints("nondeterministic_output_order"),
     command("command|getkeys", -4, NONE, Session, "server", "command arg [arg ...]", "Tell the keys of a command").is("loading stale").among("connection"),
@@ -37,7 +37,7 @@ static COMMAND: &[Command] = &[
     command("command|list", -2, NONE, Session, "server", "[FILTERBY (MODULE module-name | ACLCAT category | PATTERN pattern)]", "List the names of commands").is("loading stale").among("connection").hints("nondeterministic_output_order"),
 ];
 #[rustfmt::skip]
-static CONFIG: &[Command] = &[
+pub(super) static CONFIG: &[Command] = &[
     command("config|get", -3, NONE, Session, "server", "parameter [parameter ...]", "Ask for settings").is("admin noscript loading stale"),
     command("config|help", 2, NONE, Session, "server", "", "List the subcommands").is("loading stale"),
     command("config|resetstat", 2, NONE, Session, "server", "", "Begin to count anew").is("admin noscript loading stale"),
@@ -46,7 +46,7 @@ static CONFIG: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-static LATENCY: &[Command] = &[
+pub(super) static LATENCY: &[Command] = &[
     command("latency|help", 2, NONE, Session, "server", "", "List the subcommands").is("loading stale"),
     command("latency|histogram", -2, NONE, Session, "server", "[command [command ...]]", "Tell that no delays are kept").is("admin noscript loading stale").hints("nondeterministic_output request_policy:all_nodes response_policy:special"),
     command("latency|history", 3, NONE, Session, "server", "event", "Tell that no delays are kept").is("admin noscript loading stale").hints("nondeterministic_output request_policy:all_nodes response_policy:special"),
@@ -54,46 +54,21 @@ static LATENCY: &[Command] = &[
     command("latency|reset", -2, NONE, Session, "server", "[event [event ...]]", "Taken, and changes nothing").is("admin noscript loading stale").hints("request_policy:all_nodes response_policy:all_succeeded"),
 ];
 #[rustfmt::skip]
-static MEMORY: &[Command] = &[
+pub(super) static MEMORY: &[Command] = &[
     command("memory|help", 2, NONE, Session, "server", "", "List the subcommands").is("loading stale"),
     command("memory|usage", -3, SECOND, Read(keys::memory), "server", "key [SAMPLES count]", "Tell how much memory a key takes").uses(&["RO"]),
 ];
 #[rustfmt::skip]
-static SLOWLOG: &[Command] = &[
+pub(super) static SLOWLOG: &[Command] = &[
     command("slowlog|get", -2, NONE, Session, "server", "[count]", "Tell that no slow commands are kept").is("admin loading stale").hints("request_policy:all_nodes nondeterministic_output"),
     command("slowlog|help", 2, NONE, Session, "server", "", "List the subcommands").is("loading stale"),
     command("slowlog|len", 2, NONE, Session, "server", "", "Tell that no slow commands are kept").is("admin loading stale").hints("request_policy:all_nodes response_policy:agg_sum nondeterministic_output"),
     command("slowlog|reset", 2, NONE, Session, "server", "", "Taken, and changes nothing").is("admin loading stale").hints("request_policy:all_nodes response_policy:all_succeeded"),
 ];
 
-/// The subcommands of a command; none of most.
-pub(crate) fn of(command: &str) -> &'static [Command] {
-    match command {
-        "client" => CLIENT,
-        "command" => COMMAND,
-        "config" => CONFIG,
-        "latency" => LATENCY,
-        "memory" => MEMORY,
-        "slowlog" => SLOWLOG,
-        _ => &[],
-    }
-}
-
-/// The command, or the subcommand, of this name: `client|list` for instance, whatever its case.
-pub(crate) fn find_any(name: &[u8]) -> Option<&'static Command> {
-    let mut parts = name.splitn(2, |byte| *byte == b'|');
-    let command = find_command(parts.next()?)?;
-    match parts.next() {
-        None => Some(command),
-        Some(part) => of(command.name)
-            .iter()
-            .find(|it| it.last_name().as_bytes().eq_ignore_ascii_case(part)),
-    }
-}
-
 /// The subcommand that is called, or the empty word where there is none, if it takes that many words.
-pub(crate) fn find(command: &str, args: Args<'_>) -> Result<&'static str, Vec<u8>> {
-    let all = of(command);
+pub(crate) fn find(command: &Command, args: Args<'_>) -> Result<&'static str, Vec<u8>> {
+    let all = command.subcommands;
     if all.is_empty() || args.len() == 1 {
         return Ok("");
     }
@@ -103,7 +78,7 @@ pub(crate) fn find(command: &str, args: Args<'_>) -> Result<&'static str, Vec<u8
     }) else {
         let shown = texts::shown(args.get(1));
         let shown = &shown[..shown.len().min(128)];
-        let way_out = format!("'. Try {} HELP.", command.to_uppercase());
+        let way_out = format!("'. Try {} HELP.", command.name.to_uppercase());
         return Err([b"ERR unknown subcommand '", shown, way_out.as_bytes()].concat());
     };
     match found.takes(args.len()) {

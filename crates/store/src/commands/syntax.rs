@@ -178,7 +178,7 @@ fn choice(pieces: &mut Vec<&'static str>) -> Argument {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::{TABLE, subcommands};
+    use crate::commands::TABLE;
 
     /// Writes it as it was read, but for brackets around choices.
     fn show(all: &[Argument], between: &str) -> String {
@@ -209,7 +209,7 @@ mod tests {
     fn what_is_read_is_what_was_written() {
         let all = TABLE
             .iter()
-            .flat_map(|it| subcommands::of(it.name).iter().chain([it]));
+            .flat_map(|it| it.subcommands.iter().chain([it]));
         for command in all {
             let shown = show(&arguments(command.syntax), " ");
             let written = command.syntax.replace(['(', ')'], "");

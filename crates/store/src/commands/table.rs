@@ -1,194 +1,10 @@
-//! All commands: how many words they take, where their keys are, and what they are for.
+//! All commands, and how they are found.
 
 use std::sync::LazyLock;
 
-use rustc_hash::FxHashMap;
-
-use super::databases::{Context, Databases};
-use super::{counters, expiry, keys, strings};
-use crate::arguments::Args;
-use crate::resp::Reply;
-
-type Reads = fn(&Databases, &Context, Args<'_>, &mut Reply<'_>);
-type Writes = fn(&mut Databases, &Context, Args<'_>, &mut Reply<'_>);
-
-/// Who runs a command.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
-    /// It changes nothing.
-    Read(Reads),
-    /// It may change something. If `answers_values`, its reply may be as long as a value.
-    Write { run: Writes, answers_values: bool },
-    /// It is about the connection or the server.
-    Session,
-}
-
-/// A command.
-#[derive(Debug)]
-pub(crate) struct Command {
-    pub(crate) name: &'static str,
-    /// Words with the name; if negative, at least so many.
-    pub(crate) arity: i8,
-    /// First key, last key from the front or the end, and the step between two, as Redis tells them; zeros where it has none.
-    pub(crate) keys: (i8, i8, i8),
-    pub(crate) kind: Kind,
-    /// `string`, `generic`, `connection`, `server` or `transactions`.
-    pub(crate) group: &'static str,
-    /// The words behind the name, as `syntax.rs` reads them.
-    pub(crate) syntax: &'static str,
-    pub(crate) summary: &'static str,
-    /// What is said of it in Redis's words, but for what its kind says: flags,
-    pub(crate) flags: &'static str,
-    /// the categories that do not follow from flags, where they are not that of the group,
-    pub(crate) categories: Option<&'static str>,
-    /// what becomes of its keys, in each place where keys are,
-    pub(crate) uses: &'static [&'static str],
-    /// and hints for those who pass it on.
-    pub(crate) tips: &'static str,
-}
-
-impl Command {
-    pub(super) const fn is(mut self, flags: &'static str) -> Self {
-        self.flags = flags;
-        self
-    }
-
-    pub(super) const fn among(mut self, categories: &'static str) -> Self {
-        self.categories = Some(categories);
-        self
-    }
-
-    pub(super) const fn uses(mut self, uses: &'static [&'static str]) -> Self {
-        self.uses = uses;
-        self
-    }
-
-    pub(super) const fn hints(mut self, tips: &'static str) -> Self {
-        self.tips = tips;
-        self
-    }
-
-    /// All its flags, in Redis's words.
-    pub(crate) fn all_flags(&self) -> Vec<&'static str> {
-        let kind = match self.kind {
-            // One that has subcommands leaves that to them.
-            Kind::Read(_) if self.name == "memory" => None,
-            Kind::Read(_) => Some("readonly"),
-            Kind::Write { .. } => Some("write"),
-            Kind::Session => None,
-        };
-        kind.into_iter()
-            .chain(self.flags.split_ascii_whitespace())
-            .collect()
-    }
-
-    /// The categories of access lists that it is in, in Redis's words and order.
-    pub(crate) fn all_categories(&self) -> Vec<&'static str> {
-        const ORDER: [&str; 10] = [
-            "keyspace",
-            "read",
-            "write",
-            "string",
-            "admin",
-            "fast",
-            "slow",
-            "dangerous",
-            "connection",
-            "transaction",
-        ];
-        let flags = self.all_flags();
-        let own = self.categories.unwrap_or(match self.group {
-            "generic" => "keyspace",
-            "transactions" => "transaction",
-            "server" => "",
-            group => group,
-        });
-        let is_in = |category: &&str| match *category {
-            "read" => flags.contains(&"readonly"),
-            "fast" | "write" => flags.contains(category),
-            "slow" => !flags.contains(&"fast"),
-            "admin" | "dangerous" if flags.contains(&"admin") => true,
-            other => own.split(' ').any(|it| it == other),
-        };
-        ORDER.into_iter().filter(is_in).collect()
-    }
-
-    /// Its name without that of the command that it is a subcommand of.
-    pub(crate) fn last_name(&self) -> &'static str {
-        self.name
-            .split_once('|')
-            .map_or(self.name, |(_, name)| name)
-    }
-
-    /// Whether it takes so many words.
-    pub(crate) fn takes(&self, words: usize) -> bool {
-        let least = usize::from(self.arity.unsigned_abs());
-        words == least || self.arity < 0 && words > least
-    }
-
-    /// Whether it is run on the databases: `INFO` is not one of theirs, but tells what it finds there.
-    pub(crate) fn runs_on_databases(&self) -> bool {
-        self.name == "info" || !matches!(self.kind, Kind::Session)
-    }
-
-    /// Whether it may change something.
-    pub(crate) fn writes(&self) -> bool {
-        matches!(self.kind, Kind::Write { .. })
-    }
-
-    /// Whether it looks at exactly one key, which is its second word.
-    pub(crate) fn has_one_key(&self) -> bool {
-        self.keys == ONE
-    }
-}
-
-pub(super) const NONE: (i8, i8, i8) = (0, 0, 0);
-const ONE: (i8, i8, i8) = (1, 1, 1);
-/// The key behind a subcommand.
-pub(super) const SECOND: (i8, i8, i8) = (2, 2, 1);
-const TWO: (i8, i8, i8) = (1, 2, 1);
-const ALL: (i8, i8, i8) = (1, -1, 1);
-const PAIRS: (i8, i8, i8) = (1, -1, 2);
-
-pub(super) const fn command(
-    name: &'static str,
-    arity: i8,
-    keys: (i8, i8, i8),
-    kind: Kind,
-    group: &'static str,
-    syntax: &'static str,
-    summary: &'static str,
-) -> Command {
-    Command {
-        name,
-        arity,
-        keys,
-        kind,
-        group,
-        syntax,
-        summary,
-        flags: "",
-        categories: None,
-        uses: &[],
-        tips: "",
-    }
-}
-
-const fn write(run: Writes) -> Kind {
-    Kind::Write {
-        run,
-        answers_values: false,
-    }
-}
-
-const fn swap(run: Writes) -> Kind {
-    Kind::Write {
-        run,
-        answers_values: true,
-    }
-}
-
-use Kind::{Read, Session};
+use super::command::Kind::{Read, Session};
+use super::command::{ALL, Command, NONE, ONE, PAIRS, TWO, command, set, swap, write};
+use super::{counters, expiry, keys, strings, subcommands};
 
 /// All commands, by name.
 #[rustfmt::skip]
@@ -197,9 +13,9 @@ pub(crate) static TABLE: &[Command] = &[
     command("auth", -2, NONE, Session, "connection", "[username] password", "Give the password").is("noscript loading stale fast no_auth allow_busy"),
     command("bgrewriteaof", 1, NONE, Session, "server", "", "Take a snapshot, and shorten the log").is("admin noscript no_async_loading"),
     command("bgsave", -1, NONE, Session, "server", "[SCHEDULE]", "Take a snapshot").is("admin noscript no_async_loading"),
-    command("client", -2, NONE, Session, "connection", "", "Ask and tell about this connection and others").among(""),
-    command("command", -1, NONE, Session, "server", "", "Ask about commands").is("loading stale").among("connection").hints("nondeterministic_output_order"),
-    command("config", -2, NONE, Session, "server", "", "Ask for settings, and change some"),
+    command("client", -2, NONE, Session, "connection", "", "Ask and tell about this connection and others").has(subcommands::CLIENT).among(""),
+    command("command", -1, NONE, Session, "server", "", "Ask about commands").has(subcommands::COMMAND).is("loading stale").among("connection").hints("nondeterministic_output_order"),
+    command("config", -2, NONE, Session, "server", "", "Ask for settings, and change some").has(subcommands::CONFIG),
     command("copy", -3, TWO, write(keys::copy), "generic", "source destination [DB destination-db] [REPLACE]", "Copy a value to another key").is("denyoom").uses(&["RO access", "OW update"]),
     command("dbsize", 1, NONE, Read(keys::dbsize), "server", "", "Count the keys of the database").is("fast").among("keyspace").hints("request_policy:all_shards response_policy:agg_sum"),
     command("decr", 2, ONE, write(counters::decr), "string", "key", "Subtract 1 from a number").is("denyoom fast").uses(&["RW access update"]),
@@ -226,8 +42,8 @@ pub(crate) static TABLE: &[Command] = &[
     command("info", -1, NONE, Session, "server", "[section [section ...]]", "Tell about the server").is("loading stale").among("dangerous").hints("nondeterministic_output request_policy:all_shards response_policy:special"),
     command("keys", 2, NONE, Read(keys::keys), "generic", "pattern", "List the keys that match a pattern").among("keyspace dangerous").hints("request_policy:all_shards nondeterministic_output_order"),
     command("lastsave", 1, NONE, Session, "server", "", "Tell when the last snapshot was taken").is("loading stale fast").among("admin dangerous").hints("nondeterministic_output"),
-    command("latency", -2, NONE, Session, "server", "", "Ask about delays, of which none are kept"),
-    command("memory", -2, NONE, Read(keys::memory), "server", "", "Ask about memory"),
+    command("latency", -2, NONE, Session, "server", "", "Ask about delays, of which none are kept").has(subcommands::LATENCY),
+    command("memory", -2, NONE, Read(keys::memory), "server", "", "Ask about memory").has(subcommands::MEMORY),
     command("mget", -2, ALL, Read(strings::mget), "string", "key [key ...]", "Get several values").is("fast").uses(&["RO access"]).hints("request_policy:multi_shard"),
     command("mset", -3, PAIRS, write(strings::mset), "string", "key value [key value ...]", "Set several values").is("denyoom").uses(&["OW update"]).hints("request_policy:multi_shard response_policy:all_succeeded"),
     command("msetnx", -3, PAIRS, write(strings::msetnx), "string", "key value [key value ...]", "Set several values if none of the keys is there").is("denyoom").uses(&["OW insert"]).hints("request_policy:multi_shard response_policy:agg_min"),
@@ -248,11 +64,11 @@ pub(crate) static TABLE: &[Command] = &[
     command("save", 1, NONE, Session, "server", "", "Take a snapshot, and wait for it").is("admin noscript no_async_loading no_multi"),
     command("scan", -2, NONE, Read(keys::scan), "generic", "cursor [MATCH pattern] [COUNT count] [TYPE type]", "List keys piece by piece").hints("nondeterministic_output request_policy:special"),
     command("select", 2, NONE, Session, "connection", "index", "Choose one of 16 databases").is("loading stale fast"),
-    command("set", -3, ONE, swap(strings::set), "string", "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]", "Set a value").is("denyoom").uses(&["RW access update variable_flags"]),
+    command("set", -3, ONE, set(strings::set), "string", "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]", "Set a value").is("denyoom").uses(&["RW access update variable_flags"]),
     command("setex", 4, ONE, write(strings::setex), "string", "key seconds value", "Set a value that expires after seconds").is("denyoom").uses(&["OW update"]),
     command("setnx", 3, ONE, write(strings::setnx), "string", "key value", "Set a value if its key is not there").is("denyoom fast").uses(&["OW insert"]),
     command("setrange", 4, ONE, write(strings::setrange), "string", "key offset value", "Overwrite a part of a value").is("denyoom").uses(&["RW update"]),
-    command("slowlog", -2, NONE, Session, "server", "", "Ask about slow commands, of which none are kept"),
+    command("slowlog", -2, NONE, Session, "server", "", "Ask about slow commands, of which none are kept").has(subcommands::SLOWLOG),
     command("strlen", 2, ONE, Read(strings::strlen), "string", "key", "Tell how long a value is").is("fast").uses(&["RO"]),
     command("substr", 4, ONE, Read(strings::getrange), "string", "key start end", "Get a part of a value").uses(&["RO access"]),
     command("time", 1, NONE, Session, "server", "", "Tell the time").is("loading stale fast").hints("nondeterministic_output"),
@@ -264,15 +80,89 @@ pub(crate) static TABLE: &[Command] = &[
     command("watch", -2, ALL, Session, "transactions", "key [key ...]", "Cancel the transaction if these keys change").is("noscript loading stale fast allow_busy").uses(&["RO"]),
 ];
 
+/// Names are found in a table of their letters: few share a slot.
+struct ByName([Option<(Key, &'static Command)>; ByName::SLOTS]);
+
+/// A name's first and last letters, in lower case, which are all of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    letters: [u64; 2],
+    length: usize,
+}
+
+impl Key {
+    /// `None` where no name is so long.
+    #[inline]
+    fn of(name: &[u8]) -> Option<Self> {
+        let four = |part: &[u8; 4]| u64::from(u32::from_le_bytes(*part));
+        let eight = |part: &[u8; 8]| u64::from_le_bytes(*part);
+        let length = name.len();
+        let letters = match length {
+            8..=16 => [eight(name.first_chunk()?), eight(name.last_chunk()?)],
+            4..8 => [four(name.first_chunk()?), four(name.last_chunk()?)],
+            1..4 => [
+                u64::from(name[0]),
+                u64::from(name[length / 2]) << 8 | u64::from(name[length - 1]),
+            ],
+            _ => return None,
+        };
+        // Names have nothing but letters, and no other byte becomes one.
+        let letters = letters.map(|it| it | 0x2020_2020_2020_2020);
+        Some(Self { letters, length })
+    }
+}
+
+impl ByName {
+    const SLOTS: usize = 256;
+
+    fn new() -> Self {
+        let mut slots = [None; Self::SLOTS];
+        for command in TABLE {
+            let key = Key::of(command.name.as_bytes()).expect("names are short");
+            let free = Self::places(key).find(|it| slots[*it].is_none());
+            slots[free.expect("there are fewer names")] = Some((key, command));
+        }
+        Self(slots)
+    }
+
+    /// The slots in which to look, one after another.
+    #[inline]
+    fn places(key: Key) -> impl Iterator<Item = usize> {
+        let [first, last] = key.letters;
+        let mixed = (first ^ last.rotate_left(13)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = (mixed >> 56) as usize;
+        (place..).map(|it| it % Self::SLOTS)
+    }
+
+    #[inline]
+    fn find(&self, key: Key) -> Option<&'static Command> {
+        for place in Self::places(key) {
+            let (found, command) = self.0[place]?;
+            if found == key {
+                return Some(command);
+            }
+        }
+        None
+    }
+}
+
 /// The command of this name, whatever its case.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
-    static BY_NAME: LazyLock<FxHashMap<&[u8], &Command>> =
-        LazyLock::new(|| TABLE.iter().map(|it| (it.name.as_bytes(), it)).collect());
-    let mut small = [0; 16];
-    let small = small.get_mut(..name.len())?;
-    small.copy_from_slice(name);
-    small.make_ascii_lowercase();
-    BY_NAME.get(&*small).copied()
+    static BY_NAME: LazyLock<ByName> = LazyLock::new(ByName::new);
+    BY_NAME.find(Key::of(name)?)
+}
+
+/// The command, or the subcommand, of this name: `client|list` for instance, whatever its case.
+pub(crate) fn find_any(name: &[u8]) -> Option<&'static Command> {
+    let mut parts = name.splitn(2, |byte| *byte == b'|');
+    let command = find(parts.next()?)?;
+    match parts.next() {
+        None => Some(command),
+        Some(part) => command
+            .subcommands
+            .iter()
+            .find(|it| it.last_name().as_bytes().eq_ignore_ascii_case(part)),
+    }
 }
 
 #[cfg(test)]
@@ -285,8 +175,21 @@ mod tests {
         for command in TABLE {
             let found = find(command.name.to_uppercase().as_bytes()).unwrap();
             assert_eq!(found.name, command.name);
+            assert!(command.name.bytes().all(|it| it.is_ascii_lowercase()));
         }
         assert!(find(b"").is_none() && find(b"nothing").is_none());
+        for near in [
+            "ge",
+            "gett",
+            "get\0",
+            "get ",
+            "g\0t",
+            "sett",
+            "renamenxx",
+            "expiretiem",
+        ] {
+            assert!(find(near.as_bytes()).is_none(), "{near}");
+        }
         assert!(find(&[b'a'; 1000]).is_none());
     }
 }

@@ -8,7 +8,7 @@ use super::pause::Waits;
 use super::session::Session;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
-use crate::commands::{subcommands, texts};
+use crate::commands::{Command, subcommands, texts};
 use crate::number::integer;
 use crate::resp::Reply;
 
@@ -29,12 +29,13 @@ pub(super) fn rename(session: &mut Session, around: &Surroundings<'_>, name: &[u
 
 pub(super) fn run(
     session: &mut Session,
+    command: &Command,
     args: Args<'_>,
     around: &mut Surroundings<'_>,
     reply: &mut Reply<'_>,
 ) {
     // It was looked at before, as all words of commands are.
-    match subcommands::find("client", args).unwrap_or_default() {
+    match subcommands::find(command, args).unwrap_or_default() {
         "getname" => reply.bulk_or_null(Some(&session.name[..]).filter(|it| !it.is_empty())),
         "id" => reply.integer(i64::try_from(session.id).unwrap_or(i64::MAX)),
         "info" => {
@@ -111,17 +112,17 @@ pub(super) fn run(
             reply.ok();
         }
         "setname" => reply.error(WRONG_NAME),
-        _ => help("client", reply),
+        _ => help(command, reply),
     }
 }
 
 /// Lists the subcommands.
-pub(super) fn help(command: &str, reply: &mut Reply<'_>) {
-    let all = subcommands::of(command);
+pub(super) fn help(command: &Command, reply: &mut Reply<'_>) {
+    let all = command.subcommands;
     reply.array(all.len() + 1);
     reply.simple(&format!(
         "{} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-        command.to_uppercase()
+        command.name.to_uppercase()
     ));
     for subcommand in all {
         reply.simple(&subcommand.last_name().to_uppercase());

@@ -6,15 +6,19 @@ use super::client::help;
 use super::listener::{BACKLOG, KEEP_ALIVE};
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
-use crate::commands::DATABASES;
-use crate::commands::{subcommands, texts};
+use crate::commands::{Command, DATABASES, subcommands, texts};
 use crate::durability::GROWN_BYTES_MIN;
 use crate::glob;
 use crate::number::integer;
 use crate::resp::{BULK_BYTES_MAX, REQUEST_BYTES_MAX, Reply};
 
-pub(super) fn run(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'_>) {
-    match subcommands::find("config", args) {
+pub(super) fn run(
+    command: &Command,
+    args: Args<'_>,
+    around: &Surroundings<'_>,
+    reply: &mut Reply<'_>,
+) {
+    match subcommands::find(command, args) {
         Ok("get") => get(args, around, reply),
         Ok("set") => match set(args, around) {
             Ok(()) => reply.ok(),
@@ -29,7 +33,7 @@ pub(super) fn run(args: Args<'_>, around: &Surroundings<'_>, reply: &mut Reply<'
         }
         // Settings come from the command line.
         Ok("rewrite") => reply.error("ERR The server is running without a config file"),
-        Ok(_) => help("config", reply),
+        Ok(_) => help(command, reply),
         Err(text) => reply.error(text),
     }
 }

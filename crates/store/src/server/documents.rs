@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use super::client::help;
 use crate::arguments::Args;
-use crate::commands::{Argument, Command, TABLE, arguments, find, subcommands, texts};
+use crate::commands::{Argument, Command, TABLE, arguments, find, find_any, subcommands, texts};
 use crate::glob;
 use crate::resp::Reply;
 
-pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
+pub(super) fn run(command: &Command, args: Args<'_>, reply: &mut Reply<'_>) {
     if args.len() == 1 {
         return entries(TABLE, reply);
     }
-    match subcommands::find("command", args) {
+    match subcommands::find(command, args) {
         Ok("count") => reply.count(TABLE.len()),
         Ok("list") => list(args, reply),
         Ok("info") if args.len() == 2 => entries(TABLE, reply),
@@ -23,7 +23,7 @@ pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
                 if reply.overflowed() {
                     return;
                 }
-                match subcommands::find_any(name) {
+                match find_any(name) {
                     Some(command) => entry(command, reply),
                     None => reply.null(),
                 }
@@ -32,7 +32,7 @@ pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
         Ok("docs") => {
             // Each once, however often it is named.
             let mut shown = HashSet::new();
-            let named = args.from(2).filter_map(subcommands::find_any);
+            let named = args.from(2).filter_map(find_any);
             let named = named.filter(|it| shown.insert(it.name));
             match args.len() {
                 2 => documents(&TABLE.iter().collect::<Vec<_>>(), reply),
@@ -41,7 +41,7 @@ pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
         }
         Ok("getkeys") => keys(args, reply, false),
         Ok("getkeysandflags") => keys(args, reply, true),
-        Ok(_) => help("command", reply),
+        Ok(_) => help(command, reply),
         Err(text) => reply.error(text),
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn run(args: Args<'_>, reply: &mut Reply<'_>) {
 /// `COMMAND LIST`, of all commands and subcommands or of those that one filter lets through.
 fn list(args: Args<'_>, reply: &mut Reply<'_>) {
     let all = TABLE.iter();
-    let all = all.flat_map(|it| [it].into_iter().chain(subcommands::of(it.name)));
+    let all = all.flat_map(|it| [it].into_iter().chain(it.subcommands));
     let wanted: Vec<&Command> = match args.len() {
         2 => all.collect(),
         5 if args.is(2, "FILTERBY") => {
@@ -109,7 +109,7 @@ fn entry(command: &Command, reply: &mut Reply<'_>) {
         let last = if last < 0 { last } else { 0 };
         place(&used, i64::from(first) + at as i64, last, step, reply);
     }
-    match subcommands::of(command.name) {
+    match command.subcommands {
         [] => reply.set(0),
         all => entries(all, reply),
     }
@@ -148,7 +148,7 @@ fn documents(commands: &[&Command], reply: &mut Reply<'_>) {
     reply.map(commands.len());
     for command in commands {
         let arguments = arguments(command.syntax);
-        let subcommands: Vec<&Command> = subcommands::of(command.name).iter().collect();
+        let subcommands: Vec<&Command> = command.subcommands.iter().collect();
         reply.bulk(command.name.as_bytes());
         reply.map(2 + usize::from(!arguments.is_empty()) + usize::from(!subcommands.is_empty()));
         for (name, text) in [("summary", command.summary), ("group", command.group)] {
@@ -207,9 +207,9 @@ fn explain(arguments: &[Argument], reply: &mut Reply<'_>) {
 
 /// `COMMAND GETKEYS` and `COMMAND GETKEYSANDFLAGS`: the keys among the words of a command, and what becomes of them.
 fn keys(args: Args<'_>, reply: &mut Reply<'_>, flags: bool) {
-    let own = find(args.get(2)).and_then(|it| match subcommands::of(it.name) {
+    let own = find(args.get(2)).and_then(|it| match it.subcommands {
         [] => Some(it),
-        _ => subcommands::find_any(&[args.get(2), args.get(3)].join(&b'|')),
+        _ => find_any(&[args.get(2), args.get(3)].join(&b'|')),
     });
     let Some(command) = own else {
         return reply.error("ERR Invalid command specified");
@@ -267,7 +267,11 @@ mod tests {
         }
         let mut out = Vec::new();
         let mut reply = Reply::new(&mut out, false, 50_000);
-        run(Args::new(&bytes, &spans), &mut reply);
+        run(
+            find(b"command").unwrap(),
+            Args::new(&bytes, &spans),
+            &mut reply,
+        );
         let fits = !reply.overflowed();
         (out.len(), fits)
     }

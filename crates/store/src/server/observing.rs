@@ -17,7 +17,7 @@ pub(super) fn run(
     reply: &mut Reply<'_>,
 ) {
     // It was looked at before, as all words of commands are.
-    let subcommand = subcommands::find(command.name, args).unwrap_or_default();
+    let subcommand = subcommands::find(command, args).unwrap_or_default();
     match (command.name, subcommand) {
         ("time", _) => {
             let since = since_1970();
@@ -42,6 +42,6 @@ pub(super) fn run(
             _ => reply.error(texts::words("slowlog", args)),
         },
         ("slowlog", "reset") => reply.ok(),
-        (name, _) => help(name, reply),
+        _ => help(command, reply),
     }
 }

@@ -13,7 +13,7 @@ use super::session_commands;
 use super::shared::Shared;
 use super::surroundings::Surroundings;
 use crate::arguments::{Args, Span};
-use crate::commands::{self, Command, Kind, subcommands, texts};
+use crate::commands::{self, Answers, Command, Kind, subcommands, texts};
 use crate::durability::fault::seeded;
 use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run};
 use crate::resp::{self, Parsed, Parser, Reply};
@@ -181,7 +181,7 @@ impl Pipeline {
         let runs = command.filter(|it| plain && it.takes(words));
         let runs = runs.and_then(|it| match it.kind {
             // Its subcommand is looked at first.
-            Kind::Read(_) if it.name == "memory" => None,
+            Kind::Read(_) if !it.subcommands.is_empty() => None,
             Kind::Read(_) => Some((it, false)),
             Kind::Write { .. } if self.refuses => None,
             Kind::Write { .. } => Some((it, true)),
@@ -308,7 +308,7 @@ impl Pipeline {
         }
         client.session.last = command.map_or_else(LastCommand::default, |it| LastCommand {
             name: it.name,
-            subcommand: subcommands::find(it.name, args).unwrap_or_default(),
+            subcommand: subcommands::find(it, args).unwrap_or_default(),
         });
         let before = client.out.len();
         let mut piecewise = false;
@@ -480,7 +480,7 @@ fn refusal(
     if !command.takes(args.len()) {
         return Err(texts::arity(command.name).into_bytes());
     }
-    commands::subcommands::find(command.name, args)?;
+    commands::subcommands::find(command, args)?;
     let open = ["auth", "hello", "quit", "reset"];
     let transaction = session.transaction.as_ref();
     match failed {
@@ -526,8 +526,11 @@ fn unknown(args: Args<'_>) -> Vec<u8> {
 /// Whether the reply may be as long as a value, so that the next one has to wait until it is known how long it is.
 fn answers_value(command: &Command, args: Args<'_>) -> bool {
     match command.kind {
-        Kind::Write { answers_values, .. } if command.name != "set" => answers_values,
-        Kind::Write { .. } => (3..args.len()).any(|at| args.is(at, "GET")),
+        Kind::Write { answers, .. } => match answers {
+            Answers::Little => false,
+            Answers::Value => true,
+            Answers::ValueIfAsked => (3..args.len()).any(|at| args.is(at, "GET")),
+        },
         Kind::Read(_) | Kind::Session => false,
     }
 }

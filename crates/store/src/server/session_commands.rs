@@ -78,10 +78,10 @@ pub(super) fn run(
         }
         "auth" => hello::auth(session, args, around, &mut reply),
         "hello" => hello::hello(session, args, around, out),
-        "client" => client::run(session, args, around, &mut reply),
-        "config" => config::run(args, around, &mut reply),
+        "client" => client::run(session, command, args, around, &mut reply),
+        "config" => config::run(command, args, around, &mut reply),
         "command" => {
-            documents::run(args, &mut reply);
+            documents::run(command, args, &mut reply);
             session.ends |= reply.overflowed();
         }
         "info" => info::run(args, around, &mut reply),
