@@ -174,19 +174,22 @@ impl Parser {
     /// The number of the line at hand, behind its first byte; the inner `None` where it is none. The line is passed over.
     #[inline]
     fn header(&mut self, bytes: &[u8], what: &str) -> Result<Option<Option<i64>>, ProtocolError> {
-        let line = &bytes[self.at..];
-        // Nearly all headers have up to three digits.
-        let mut value = 0;
-        for (at, byte) in line.iter().enumerate().take(5).skip(1) {
-            match byte {
-                b'0'..=b'9' => value = value * 10 + i64::from(byte - b'0'),
-                b'\r' if at > 1 && (line[1] != b'0' || at == 2) && line.len() > at + 1 => {
-                    self.at += at + 2;
-                    return Ok(Some(Some(value)));
-                }
-                _ => break,
+        match short_number(&bytes[self.at..]) {
+            Some((value, length)) => {
+                self.at += length;
+                Ok(Some(Some(value)))
             }
+            None => self.long_header(bytes, what),
         }
+    }
+
+    /// As `header`, of any line.
+    #[inline(never)]
+    fn long_header(
+        &mut self,
+        bytes: &[u8],
+        what: &str,
+    ) -> Result<Option<Option<i64>>, ProtocolError> {
         let Some(end) = self.line_end(bytes, b'\r', what)? else {
             return Ok(None);
         };
@@ -229,6 +232,26 @@ impl Parser {
             true => Ok(Parsed::Nothing(end + 1)),
             false => Ok(Parsed::Inline(end + 1)),
         }
+    }
+}
+
+/// The number behind the first byte of a line, and the length of the line, if it has up to three digits, as nearly all have.
+#[inline(always)]
+fn short_number(line: &[u8]) -> Option<(i64, usize)> {
+    let digit = |byte: &u8| i64::from(byte - b'0');
+    match line {
+        [_, a @ b'0'..=b'9', b'\r', _, ..] => Some((digit(a), 4)),
+        [_, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', _, ..] => Some((10 * digit(a) + digit(b), 5)),
+        [
+            _,
+            a @ b'1'..=b'9',
+            b @ b'0'..=b'9',
+            c @ b'0'..=b'9',
+            b'\r',
+            _,
+            ..,
+        ] => Some((100 * digit(a) + 10 * digit(b) + digit(c), 6)),
+        _ => None,
     }
 }
 

@@ -143,9 +143,24 @@ impl<'a> Reply<'a> {
         }
     }
 
+    #[inline]
     fn header(&mut self, kind: u8, value: i64) {
-        let mut digits = [0; DIGITS_MAX];
-        self.line(kind, show_integer(&mut digits, value));
+        let digit = |value: i64| b'0' + value as u8;
+        match value {
+            // Most of them.
+            0..=9 => {
+                let line = [kind, digit(value), b'\r', b'\n'];
+                self.bytes.extend_from_slice(&line);
+            }
+            10..=99 => {
+                let line = [kind, digit(value / 10), digit(value % 10), b'\r', b'\n'];
+                self.bytes.extend_from_slice(&line);
+            }
+            _ => {
+                let mut digits = [0; DIGITS_MAX];
+                self.line(kind, show_integer(&mut digits, value));
+            }
+        }
     }
 
     fn line(&mut self, kind: u8, text: &[u8]) {
