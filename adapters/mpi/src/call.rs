@@ -114,30 +114,40 @@ fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option
                 if let Some((entry, began)) = timed {
                     membership.races.note(entry, began);
                 }
-                let code = match (ran, refused) {
-                    (Ok(()), Some(Refused(code))) => code,
-                    (Ok(()), None) if is_cut => raise(library, comm, library.dialect().truncated()),
-                    (Ok(()), None) => 0,
+                let (code, is_raised) = match (ran, refused) {
+                    (Ok(()), Some(Refused(code))) => (code, false),
+                    (Ok(()), None) if is_cut => (library.dialect().truncated(), true),
+                    (Ok(()), None) => (0, false),
                     (Err(fault), _) => {
                         teams::forget(shared);
-                        failed(library, comm, &fault)
+                        (code_of(library, &fault), true)
                     }
                 };
                 membership.ended_call();
-                match membership.ranks.is_spread() {
+                let taken = match membership.ranks.is_spread() {
                     true => Taken::DoneBetween(code),
                     false => Taken::Done(code),
-                }
+                };
+                (taken, is_raised.then_some(code))
             }
-            None => timed.map_or(Taken::Library, |(entry, began)| {
-                Taken::LibraryTimed(comm, entry, began)
-            }),
+            None => {
+                let taken = timed.map_or(Taken::Library, |(entry, began)| {
+                    Taken::LibraryTimed(comm, entry, began)
+                });
+                (taken, None)
+            }
         }
     });
-    ran.unwrap_or_else(|| match found.1.is_counting() {
-        true => Taken::LibraryCounted(found.1),
-        false => Taken::Library,
-    })
+    match ran {
+        Some((taken, None)) => taken,
+        Some((taken, Some(code))) => {
+            // The call has left the team by now: the handler may call collectives, or never return.
+            raise(found.0, found.0.handle(raw), code);
+            taken
+        }
+        None if found.1.is_counting() => Taken::LibraryCounted(found.1),
+        None => Taken::Library,
+    }
 }
 
 /// [`run`] for a reduction: if a race has left it to the library, that is found first.
@@ -233,25 +243,24 @@ fn with_membership<R>(
     })
 }
 
-/// Reports a failure as MPI's error handler of the communicator wants it.
+/// Says what has failed, and MPI's code for it.
 #[cold]
-fn failed(library: &Library, comm: Handle, fault: &Fault) -> c_int {
+fn code_of(library: &Library, fault: &Fault) -> c_int {
     say(Level::Warn, || format!("MPI: {fault}"));
-    let code = match fault {
+    match fault {
         Fault::Network(NetworkError::Call { code, .. }) => *code,
         Fault::Host(Failure::Length { .. }) | Fault::Network(NetworkError::Length { .. }) => {
             library.dialect().truncated()
         }
         _ => library.dialect().other_error(),
-    };
-    raise(library, comm, code)
+    }
 }
 
+/// Calls the communicator's error handler.
 #[cold]
-fn raise(library: &Library, comm: Handle, code: c_int) -> c_int {
+fn raise(library: &Library, comm: Handle, code: c_int) {
     // SAFETY: a communicator that the program has just given.
     unsafe { (library.functions().comm_call_errhandler)(comm, code) };
-    code
 }
 
 impl Call<'_> {

@@ -351,6 +351,19 @@ fn what_an_error_handler_throws_reaches_the_program() {
     }
 }
 
+/// On teams: Open MPI may wait for ever for a rank that gives itself too much.
+#[test]
+fn error_handlers_call_collectives_and_jump_out_of_the_call() {
+    for mpi in LIBRARIES {
+        let Some(program) = mpi.compile("mpicc", "jumps.c", &[]) else {
+            continue;
+        };
+        let on_teams = [("CORECAST_MPI_RACE", "0")];
+        let text = said(&mpi.run_under(2, &on_teams, &program, &[]));
+        assert!(text.contains("all right"), "{mpi:?}: {text}");
+    }
+}
+
 #[test]
 fn what_the_library_refuses_is_refused_on_teams() {
     all_right("refused.c", &[], &[(2, &[]), (3, &[])]);
