@@ -139,13 +139,6 @@ impl<T> ReaderLock<T> {
         self.used.load(Ordering::Relaxed) as usize
     }
 
-    /// The number of slots that are taken at the moment.
-    pub fn slots_taken(&self) -> usize {
-        // Relaxed: a number to look at.
-        let taken = |slot: &&AtomicU32| slot.load(Ordering::Relaxed) != 0;
-        self.taken.iter().filter(taken).count()
-    }
-
     /// Whether a writer has panicked.
     pub fn is_poisoned(&self) -> bool {
         // Relaxed: whoever takes the lock looks again.

@@ -295,11 +295,6 @@ impl<T> Drop for Reserved<'_, T> {
 }
 
 impl<T> Cursor<T> {
-    /// The log.
-    pub fn log(&self) -> &Arc<SharedLog<T>> {
-        &self.log
-    }
-
     /// Reserves an entry for each of `values`, side by side, and moves them there if `keeps` says so, knowing the numbers.
     /// Otherwise the entries have nothing in them, `values` stays as it is, and the answer is `None`. Readers of the entries wait
     /// for `keeps`, which should take no longer than some exchanges of lines.

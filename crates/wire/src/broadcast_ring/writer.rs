@@ -46,11 +46,6 @@ impl Writer {
         self.read.iter().for_each(|read| read.raise(number));
     }
 
-    /// Number of readers.
-    pub fn readers(&self) -> usize {
-        self.bells.len()
-    }
-
     /// The longest published message in bytes.
     #[inline]
     pub fn publish_bytes_max(&self) -> usize {
