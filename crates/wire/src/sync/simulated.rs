@@ -8,7 +8,7 @@ use std::time::Duration;
 pub use std::sync::MutexGuard;
 
 macro_rules! atomic {
-    ($name:ident, $value:ty) => {
+    ($name:ident, $value:ty: $($change:ident),*) => {
         /// An atomic integer with a scheduling point before each access.
         #[derive(Debug, Default)]
         #[repr(transparent)]
@@ -33,41 +33,13 @@ macro_rules! atomic {
                 point(Point::Access);
                 self.0.store(value, order);
             }
-            #[inline]
-            pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                point(Point::Access);
-                self.0.swap(value, order)
-            }
-            #[inline]
-            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                point(Point::Access);
-                self.0.fetch_add(value, order)
-            }
-            #[inline]
-            pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                point(Point::Access);
-                self.0.fetch_sub(value, order)
-            }
-            #[inline]
-            pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                point(Point::Access);
-                self.0.fetch_or(value, order)
-            }
-            #[inline]
-            pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                point(Point::Access);
-                self.0.fetch_and(value, order)
-            }
-            #[inline]
-            pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
-                point(Point::Access);
-                self.0.fetch_max(value, order)
-            }
-            #[inline]
-            pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {
-                point(Point::Access);
-                self.0.fetch_min(value, order)
-            }
+            $(
+                #[inline]
+                pub fn $change(&self, value: $value, order: Ordering) -> $value {
+                    point(Point::Access);
+                    self.0.$change(value, order)
+                }
+            )*
             /// # Errors
             ///
             /// The value that was there instead of `current`.
@@ -82,25 +54,12 @@ macro_rules! atomic {
                 point(Point::Access);
                 self.0.compare_exchange(current, new, success, failure)
             }
-            /// # Errors
-            ///
-            /// As [`compare_exchange`](Self::compare_exchange).
-            #[inline]
-            pub fn compare_exchange_weak(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.compare_exchange(current, new, success, failure)
-            }
         }
     };
 }
 
-atomic!(AtomicU32, u32);
-atomic!(AtomicU64, u64);
+atomic!(AtomicU32, u32: swap, fetch_add, fetch_sub, fetch_max);
+atomic!(AtomicU64, u64: swap, fetch_add, fetch_sub, fetch_max);
 
 /// A mutex for which a task waits by scheduling points, as the thread of all tasks must not block.
 #[derive(Debug, Default)]
