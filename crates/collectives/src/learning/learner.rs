@@ -59,20 +59,6 @@ impl Learner {
         &self.learned
     }
 
-    /// The most calls of an operation at a class of lengths that are raced where `contenders` algorithms can run it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use corecast_collectives::learning::Learner;
-    ///
-    /// assert_eq!(Learner::calls_most(6), 136);
-    /// assert_eq!(Learner::calls_most(1), 0);
-    /// ```
-    pub const fn calls_most(contenders: usize) -> usize {
-        Race::calls_most(contenders)
-    }
-
     /// The class of an operation at a length, and its place in `classes`.
     pub(super) fn class_of(collective: Collective, bytes: usize) -> (usize, usize) {
         let class = class(bytes);

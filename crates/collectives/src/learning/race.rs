@@ -179,6 +179,15 @@ impl Race {
     }
 
     /// The most calls that a race of `contenders` takes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_collectives::learning::Race;
+    ///
+    /// assert_eq!(Race::calls_most(6), 136);
+    /// assert_eq!(Race::calls_most(1), 0);
+    /// ```
     pub const fn calls_most(contenders: usize) -> usize {
         let (mut calls, mut left, mut stage) = (0, contenders, 0);
         while stage < STAGES.len() && left > 1 {

@@ -150,7 +150,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// At most [`Learner::calls_most`](corecast_collectives::learning::Learner::calls_most) calls of an operation at a class of
+    /// At most [`Race::calls_most`](corecast_collectives::learning::Race::calls_most) calls of an operation at a class of
     /// lengths are raced: 4 by each algorithm, 12 by each of the best four, and 32 by each of the best two. Each stage ends with
     /// an allreduction of at most 128 bytes. Afterwards each call of the operation looks up what was learned.
     ///
