@@ -1,5 +1,6 @@
 //! Operators whose types are erased, so that one instance of the collectives serves all of them.
 
+use super::named::of_names;
 use super::{And, BytesError, Element, Max, Min, Named, Or, Product, Sum, Xor, bf16, f16};
 use crate::combine::{Combine, On};
 
@@ -34,48 +35,7 @@ pub fn erased(
             &ON
         }};
     }
-    macro_rules! integers {
-        ($type:ty) => {
-            match operator {
-                Named::Sum => on!($type, Sum),
-                Named::Product => on!($type, Product),
-                Named::Min => on!($type, Min),
-                Named::Max => on!($type, Max),
-                Named::And => on!($type, And),
-                Named::Or => on!($type, Or),
-                Named::Xor => on!($type, Xor),
-            }
-        };
-    }
-    macro_rules! floats {
-        ($type:ty) => {
-            match operator {
-                Named::Sum => on!($type, Sum),
-                Named::Product => on!($type, Product),
-                Named::Min => on!($type, Min),
-                Named::Max => on!($type, Max),
-                Named::And | Named::Or | Named::Xor => {
-                    return Err(BytesError::NoSuchPair { operator, element });
-                }
-            }
-        };
-    }
-    Ok(match element {
-        Element::U8 => integers!(u8),
-        Element::U16 => integers!(u16),
-        Element::U32 => integers!(u32),
-        Element::U64 => integers!(u64),
-        Element::U128 => integers!(u128),
-        Element::I8 => integers!(i8),
-        Element::I16 => integers!(i16),
-        Element::I32 => integers!(i32),
-        Element::I64 => integers!(i64),
-        Element::I128 => integers!(i128),
-        Element::F16 => floats!(f16),
-        Element::Bf16 => floats!(bf16),
-        Element::F32 => floats!(f32),
-        Element::F64 => floats!(f64),
-    })
+    Ok(of_names!(operator, element, on))
 }
 
 #[cfg(test)]

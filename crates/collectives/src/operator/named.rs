@@ -249,6 +249,55 @@ pub fn neutral_bytes(operator: Named, element: Element, into: &mut [u8]) -> Resu
     visit(operator, element, into.len(), Neutral { into })
 }
 
+/// Expands `$on!(type, operator)` for the types that two names stand for. Returns [`BytesError::NoSuchPair`] from the function
+/// around it if the operator is not one for such elements.
+macro_rules! of_names {
+    ($operator:ident, $element:ident, $on:ident) => {
+        match $element {
+            Element::U8 => of_names!(@integers $operator, $on, u8),
+            Element::U16 => of_names!(@integers $operator, $on, u16),
+            Element::U32 => of_names!(@integers $operator, $on, u32),
+            Element::U64 => of_names!(@integers $operator, $on, u64),
+            Element::U128 => of_names!(@integers $operator, $on, u128),
+            Element::I8 => of_names!(@integers $operator, $on, i8),
+            Element::I16 => of_names!(@integers $operator, $on, i16),
+            Element::I32 => of_names!(@integers $operator, $on, i32),
+            Element::I64 => of_names!(@integers $operator, $on, i64),
+            Element::I128 => of_names!(@integers $operator, $on, i128),
+            Element::F16 => of_names!(@floats $operator, $element, $on, f16),
+            Element::Bf16 => of_names!(@floats $operator, $element, $on, bf16),
+            Element::F32 => of_names!(@floats $operator, $element, $on, f32),
+            Element::F64 => of_names!(@floats $operator, $element, $on, f64),
+        }
+    };
+    (@integers $operator:ident, $on:ident, $type:ty) => {
+        match $operator {
+            Named::Sum => $on!($type, Sum),
+            Named::Product => $on!($type, Product),
+            Named::Min => $on!($type, Min),
+            Named::Max => $on!($type, Max),
+            Named::And => $on!($type, And),
+            Named::Or => $on!($type, Or),
+            Named::Xor => $on!($type, Xor),
+        }
+    };
+    (@floats $operator:ident, $element:ident, $on:ident, $type:ty) => {
+        match $operator {
+            Named::Sum => $on!($type, Sum),
+            Named::Product => $on!($type, Product),
+            Named::Min => $on!($type, Min),
+            Named::Max => $on!($type, Max),
+            Named::And | Named::Or | Named::Xor => {
+                return Err(BytesError::NoSuchPair {
+                    operator: $operator,
+                    element: $element,
+                });
+            }
+        }
+    };
+}
+pub(super) use of_names;
+
 /// An action for which the types of operator and element must be known.
 trait Visit {
     fn typed<T: Pod, O: Operator<T>>(self, operator: O);
@@ -261,30 +310,9 @@ fn visit(
     bytes: usize,
     visit: impl Visit,
 ) -> Result<(), BytesError> {
-    macro_rules! integers {
-        ($type:ty) => {
-            match operator {
-                Named::Sum => visit.typed::<$type, _>(Sum),
-                Named::Product => visit.typed::<$type, _>(Product),
-                Named::Min => visit.typed::<$type, _>(Min),
-                Named::Max => visit.typed::<$type, _>(Max),
-                Named::And => visit.typed::<$type, _>(And),
-                Named::Or => visit.typed::<$type, _>(Or),
-                Named::Xor => visit.typed::<$type, _>(Xor),
-            }
-        };
-    }
-    macro_rules! floats {
-        ($type:ty) => {
-            match operator {
-                Named::Sum => visit.typed::<$type, _>(Sum),
-                Named::Product => visit.typed::<$type, _>(Product),
-                Named::Min => visit.typed::<$type, _>(Min),
-                Named::Max => visit.typed::<$type, _>(Max),
-                Named::And | Named::Or | Named::Xor => {
-                    return Err(BytesError::NoSuchPair { operator, element });
-                }
-            }
+    macro_rules! typed {
+        ($type:ty, $operator:ident) => {
+            visit.typed::<$type, _>($operator)
         };
     }
     if operator.is_bitwise() && !element.is_integer() {
@@ -293,22 +321,7 @@ fn visit(
     if !bytes.is_multiple_of(element.bytes()) {
         return Err(BytesError::Partial { bytes, element });
     }
-    match element {
-        Element::U8 => integers!(u8),
-        Element::U16 => integers!(u16),
-        Element::U32 => integers!(u32),
-        Element::U64 => integers!(u64),
-        Element::U128 => integers!(u128),
-        Element::I8 => integers!(i8),
-        Element::I16 => integers!(i16),
-        Element::I32 => integers!(i32),
-        Element::I64 => integers!(i64),
-        Element::I128 => integers!(i128),
-        Element::F16 => floats!(f16),
-        Element::Bf16 => floats!(bf16),
-        Element::F32 => floats!(f32),
-        Element::F64 => floats!(f64),
-    }
+    of_names!(operator, element, typed);
     Ok(())
 }
 
