@@ -114,6 +114,12 @@ pub(crate) fn equal(len: usize) -> impl Fn(usize) -> Range<usize> + Copy {
     move |rank| rank * len..(rank + 1) * len
 }
 
+/// The bytes of `part` from its byte `start` on, up to `len`.
+pub(crate) fn slice(part: Range<usize>, start: usize, len: usize) -> Range<usize> {
+    let at = |offset: usize| part.start + offset.min(part.len());
+    at(start)..at(start + len)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ pub use bruck::bruck;
 pub use direct::{direct, direct_in_messages};
 
 use crate::context::{OpContext, SCRATCH_BYTES};
-use crate::parts::equal;
+use crate::parts::{equal, slice};
 use crate::registry::{Request, record};
 use crate::short_copy;
 use crate::transfer::TransferProtocol;
@@ -142,10 +142,7 @@ fn run_bruck<F: Fabric>(
     let once = (SCRATCH_BYTES / 2 / bruck::scratch_bytes(1, n)).max(1);
     for start in (0..longest.max(1)).step_by(once) {
         let len = once.min(longest - start);
-        let within = |part: Range<usize>| {
-            let at = |offset: usize| part.start + offset.min(part.len());
-            at(start)..at(start + len)
-        };
+        let within = |part| slice(part, start, len);
         context.with_scratch(bruck::scratch_bytes(len, n), 1, |fabric, _, _, scratch| {
             let (give, take) = (|rank| within(give(rank)), |rank| within(take(rank)));
             bruck(fabric, send, give, recv, take, (scratch, len), protocol)

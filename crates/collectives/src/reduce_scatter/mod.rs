@@ -12,6 +12,7 @@ pub use ring::ring;
 
 use crate::combine::Combine;
 use crate::context::{OpContext, SCRATCH_BYTES};
+use crate::parts::slice;
 use crate::reduce;
 use crate::reduction_order::ReductionOrder;
 use crate::registry::record;
@@ -139,10 +140,7 @@ fn run_ring<F: Fabric>(
     let once = (SCRATCH_BYTES / 4 / element_size * element_size).max(element_size);
     for start in (0..longest.max(1)).step_by(once) {
         let room = once.min(longest - start);
-        let within = |part: Range<usize>| {
-            let at = |offset: usize| part.start + offset.min(part.len());
-            at(start)..at(start + room)
-        };
+        let within = |part| slice(part, start, room);
         let into = within(0..recv.len());
         context.with_scratch(2 * room, element_size, |fabric, _, incoming, scratch| {
             let (block, recv) = (|owner| within(block(owner)), &mut recv[into]);
