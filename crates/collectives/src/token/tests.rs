@@ -40,6 +40,7 @@ impl Fabric for Recorder {
     type Window<'w> = &'w mut [u8];
 
     corecast_wire::windows_lent_as_copies!();
+    corecast_wire::no_shared_lines!();
 
     fn rank(&self) -> usize {
         self.rank
@@ -92,31 +93,7 @@ impl Fabric for Recorder {
         unreachable!()
     }
 
-    fn publish(&mut self, _: usize, _: &[u8]) -> Result<(), Infallible> {
-        unreachable!()
-    }
-
-    fn read(&mut self, _: usize, _: &mut [u8]) -> Result<(), Infallible> {
-        unreachable!()
-    }
-
-    fn add(&mut self, _: usize) -> Result<(), Infallible> {
-        unreachable!()
-    }
-
-    fn collect(&mut self, _: usize) -> Result<(), Infallible> {
-        unreachable!()
-    }
-
-    fn arrive_and_wait(&mut self, _: usize) -> Result<(), Infallible> {
-        unreachable!()
-    }
-
     fn message_bytes_max(&self) -> usize {
-        unreachable!()
-    }
-
-    fn publish_bytes_max(&self, _: usize) -> usize {
         unreachable!()
     }
 
