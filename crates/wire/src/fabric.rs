@@ -150,13 +150,16 @@ pub trait Fabric {
         body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
     ) -> R;
 
-    /// [`with_window`](Fabric::with_window) over data that are only read, and that this rank has written.
+    /// [`with_window`](Fabric::with_window) over data that are only read, and that this rank has written: over a copy of
+    /// them, unless the fabric has windows over bytes that nobody may write.
     fn with_window_to_read<R>(
         &mut self,
         data: &[u8],
         element: usize,
         body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R;
+    ) -> R {
+        self.with_window(&mut data.to_vec(), element, true, body)
+    }
 
     /// A part of a window for reading.
     fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8];

@@ -58,15 +58,6 @@ macro_rules! windows_lent_as_copies {
             body(self, &mut { data })
         }
 
-        fn with_window_to_read<R>(
-            &mut self,
-            data: &[u8],
-            _element: usize,
-            body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-        ) -> R {
-            body(self, &mut &mut data.to_vec()[..])
-        }
-
         fn view<'b>(
             &self,
             window: &'b Self::Window<'_>,

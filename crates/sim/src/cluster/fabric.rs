@@ -339,16 +339,6 @@ impl Fabric for HostFabric<'_> {
         body(self, &mut window)
     }
 
-    /// Opens a window over a copy, because such a window is over bytes that may be written.
-    fn with_window_to_read<R>(
-        &mut self,
-        data: &[u8],
-        element: usize,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        self.with_window(&mut data.to_vec(), element, true, body)
-    }
-
     fn view<'b>(&self, window: &'b HostWindow<'_>, range: Range<usize>) -> &'b [u8] {
         &window.bytes[range]
     }

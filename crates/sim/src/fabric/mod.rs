@@ -542,16 +542,6 @@ impl Fabric for SimFabric<'_, '_> {
         result
     }
 
-    /// Opens a window over a copy, because a [`SimWindow`] is over bytes that may be written.
-    fn with_window_to_read<R>(
-        &mut self,
-        data: &[u8],
-        element: usize,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        self.with_window(&mut data.to_vec(), element, true, body)
-    }
-
     fn view<'b>(&self, window: &'b SimWindow<'_>, range: Range<usize>) -> &'b [u8] {
         &window.bytes[range]
     }
