@@ -3,6 +3,7 @@
 use super::world::{Given, Kind, Loan, RankWait, World, bytes_ticks};
 use crate::VirtualTime;
 use crate::drive::Bytes;
+use crate::fabric::OpenLoan;
 use crate::units;
 use corecast_wire::Fabric;
 use corosensei::Yielder;
@@ -20,16 +21,6 @@ pub struct HostWindow<'w> {
     bytes: &'w mut [u8],
     /// The number of the window among those of the rank.
     number: usize,
-}
-
-/// A loan that was not returned yet.
-#[derive(Debug)]
-struct OpenLoan {
-    peer: usize,
-    /// The number of the loan on its link.
-    count: u64,
-    window: usize,
-    range: Range<usize>,
 }
 
 /// One rank's end of a team on a machine of several hosts.
@@ -183,26 +174,6 @@ impl<'y> HostFabric<'y> {
         self.out.retain(|out| out.peer != peer || out.count > count);
     }
 
-    /// Takes the next loan of `peer`: reads it, calls `taken` with its bytes, and returns it.
-    fn take_loan(&mut self, peer: usize, len: usize, taken: impl FnOnce(&mut Self, &[u8])) {
-        self.enter();
-        let link = self.await_first((peer, self.rank), Kind::Loan);
-        let loan = self.world.borrow_mut().links[link as usize]
-            .loans
-            .pop_front();
-        let bytes = loan.expect("it has come").1.bytes;
-        assert_eq!(bytes.len(), len, "rank {peer} lends another length");
-        self.turn();
-        let far = self.transfer(peer, len * self.grain);
-        taken(self, &bytes);
-        self.catch_up();
-        if far {
-            self.turn();
-        }
-        let at = self.time;
-        self.time = self.world.borrow_mut().give_back(self.rank, peer, at);
-    }
-
     /// Lets the time pass in which `bytes` come from the memory of `peer`; returns whether that is on another host.
     fn transfer(&mut self, peer: usize, bytes: usize) -> bool {
         let (from, to, far, rules, turn) = {
@@ -348,13 +319,7 @@ impl Fabric for HostFabric<'_> {
         window: &'b mut HostWindow<'_>,
         range: Range<usize>,
     ) -> Result<&'b mut [u8], Infallible> {
-        let number = window.number;
-        let holds = |out: &&OpenLoan| {
-            let apart = out.range.end <= range.start || range.end <= out.range.start;
-            out.window == number && !apart
-        };
-        while let Some((peer, count)) = self.out.iter().find(holds).map(|out| (out.peer, out.count))
-        {
+        while let Some((peer, count)) = OpenLoan::first_of(&self.out, window.number, &range) {
             self.wait_for_return(peer, count);
         }
         Ok(&mut window.bytes[range])
@@ -396,12 +361,22 @@ impl Fabric for HostFabric<'_> {
         len: usize,
         mut each: impl FnMut(usize, &[u8]),
     ) -> Result<(), Infallible> {
-        self.take_loan(peer, len, |_, bytes| each(0, bytes));
-        Ok(())
-    }
-
-    fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Infallible> {
-        self.take_loan(peer, into.len(), |_, bytes| into.copy_from_slice(bytes));
+        self.enter();
+        let link = self.await_first((peer, self.rank), Kind::Loan);
+        let loan = self.world.borrow_mut().links[link as usize]
+            .loans
+            .pop_front();
+        let bytes = loan.expect("it has come").1.bytes;
+        assert_eq!(bytes.len(), len, "rank {peer} lends another length");
+        self.turn();
+        let far = self.transfer(peer, len * self.grain);
+        each(0, &bytes);
+        self.catch_up();
+        if far {
+            self.turn();
+        }
+        let at = self.time;
+        self.time = self.world.borrow_mut().give_back(self.rank, peer, at);
         Ok(())
     }
 

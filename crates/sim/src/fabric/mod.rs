@@ -53,12 +53,27 @@ pub struct SimWindow<'w> {
 
 /// A loan that was not returned yet.
 #[derive(Debug)]
-struct OpenLoan {
-    peer: usize,
+pub(crate) struct OpenLoan {
+    pub(crate) peer: usize,
     /// The number of the loan on its link.
-    count: u64,
-    window: usize,
-    range: Range<usize>,
+    pub(crate) count: u64,
+    pub(crate) window: usize,
+    pub(crate) range: Range<usize>,
+}
+
+impl OpenLoan {
+    /// The peer and the number of the first loan of bytes in `range` of a window.
+    pub(crate) fn first_of(
+        out: &[Self],
+        window: usize,
+        range: &Range<usize>,
+    ) -> Option<(usize, u64)> {
+        let holds = |one: &&Self| {
+            let apart = one.range.end <= range.start || range.end <= one.range.start;
+            one.window == window && !apart
+        };
+        out.iter().find(holds).map(|one| (one.peer, one.count))
+    }
 }
 
 /// Where a buffer of a rank lies.
@@ -551,12 +566,7 @@ impl Fabric for SimFabric<'_, '_> {
         window: &'b mut SimWindow<'_>,
         range: Range<usize>,
     ) -> Result<&'b mut [u8], Infallible> {
-        let holds = |out: &&OpenLoan| {
-            let apart = out.range.end <= range.start || range.end <= out.range.start;
-            out.window == window.number && !apart
-        };
-        while let Some((peer, count)) = self.out.iter().find(holds).map(|out| (out.peer, out.count))
-        {
+        while let Some((peer, count)) = OpenLoan::first_of(&self.out, window.number, &range) {
             self.wait_for_ack(peer, count);
         }
         Ok(&mut window.bytes[range])
