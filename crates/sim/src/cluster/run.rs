@@ -57,17 +57,7 @@ pub fn run_hosts<R: 'static>(
     body: impl Fn(HostFabric<'_>) -> R + 'static,
 ) -> Result<HostsOutcome<R>, SimError> {
     machine.check()?;
-    let count = machine.len();
-    let mut seen = vec![false; count];
-    for &core in cores {
-        if core >= count || std::mem::replace(&mut seen[core], true) {
-            return Err(SimError::Core {
-                core,
-                machine: machine.name.clone(),
-                cores: count,
-            });
-        }
-    }
+    SimError::check_cores(cores, &machine.name, machine.len())?;
     assert!(options.grain > 0, "each byte stands for one at least");
     let world = Rc::new(RefCell::new(World::new(machine, cores)));
     let body = Rc::new(body);

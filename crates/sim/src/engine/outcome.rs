@@ -86,6 +86,23 @@ pub enum SimError {
     },
 }
 
+impl SimError {
+    /// [`Core`](Self::Core), unless a machine of `count` cores has each of these, and none is there twice.
+    pub(crate) fn check_cores(cores: &[usize], machine: &str, count: usize) -> Result<(), Self> {
+        let mut seen = vec![false; count];
+        for &core in cores {
+            if core >= count || std::mem::replace(&mut seen[core], true) {
+                return Err(Self::Core {
+                    core,
+                    machine: machine.to_owned(),
+                    cores: count,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The load of one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerUse {

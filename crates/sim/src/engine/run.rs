@@ -77,17 +77,7 @@ pub fn run<S: 'static, R: 'static>(
     body: impl Fn(&mut Cpu<'_>, &S) -> R + 'static,
 ) -> Result<RunOutcome<R>, SimError> {
     machine.check()?;
-    let count = machine.cores.len();
-    let mut seen = vec![false; count];
-    for &core in cores {
-        if core >= count || std::mem::replace(&mut seen[core], true) {
-            return Err(SimError::Core {
-                core,
-                machine: machine.name.clone(),
-                cores: count,
-            });
-        }
-    }
+    SimError::check_cores(cores, &machine.name, machine.cores.len())?;
     let mut memory = Memory::new(machine.clone());
     memory.checking = options.checking;
     let shared = Rc::new(setup(&mut Setup {
@@ -100,7 +90,7 @@ pub fn run<S: 'static, R: 'static>(
     let roomy = if cores.len() <= 256 { 256 * 1024 } else { 0 };
     let stack_bytes = options.stack_bytes.max(roomy);
     let mut ranks = Vec::with_capacity(cores.len());
-    let mut rank_of = vec![usize::MAX; count];
+    let mut rank_of = vec![usize::MAX; machine.cores.len()];
     for (rank, &core) in cores.iter().enumerate() {
         let stack = DefaultStack::new(stack_bytes).map_err(|error| SimError::Stacks {
             ranks: cores.len(),
