@@ -108,16 +108,7 @@ impl Memory {
                         self.serve(ServerOf::Shared(group), at)
                     }
                 };
-                let member = self
-                    .machine
-                    .cores
-                    .iter()
-                    .position(|seat| seat.group == Some(group));
-                self.count(
-                    LineSource::SharedCache,
-                    member.map(|core| core as u32),
-                    core,
-                );
+                self.count(LineSource::SharedCache, self.member_of(group), core);
                 let at = at.max(self.group_since(group, line));
                 (self.send(from, spot, Payload::Data, at), at)
             }

@@ -223,6 +223,13 @@ impl Memory {
         }
     }
 
+    /// The first core of a group.
+    pub(super) fn member_of(&self, group: u32) -> Option<u32> {
+        let mut cores = self.machine.cores.iter();
+        let member = cores.position(|core| core.group == Some(group));
+        member.map(|core| core as u32)
+    }
+
     pub(super) fn count(&mut self, source: LineSource, from: Option<u32>, to: u32) {
         if self.untimed {
             return;

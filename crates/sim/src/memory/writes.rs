@@ -82,16 +82,7 @@ impl Memory {
             let load = match gives {
                 true => {
                     source = Some(LineSource::SharedCache);
-                    let member = self
-                        .machine
-                        .cores
-                        .iter()
-                        .position(|s| s.group == Some(group));
-                    self.count(
-                        LineSource::SharedCache,
-                        member.map(|core| core as u32),
-                        core,
-                    );
+                    self.count(LineSource::SharedCache, self.member_of(group), core);
                     Payload::Data
                 }
                 false => Payload::Control,
