@@ -140,11 +140,6 @@ impl MeasuredMachine {
         &self.machine
     }
 
-    /// The greatest delay with which a rank begins, in the machine's unit.
-    pub fn skew(&self) -> f64 {
-        self.skew
-    }
-
     /// The time of a call with rank r on core `cores[r]`, as a program measures it whose ranks begin at an agreed
     /// instant: the longest time of a rank from its begin to its end, and of short calls the mean of several runs.
     ///
@@ -303,7 +298,7 @@ mod tests {
             ] {
                 assert!((found / wanted - 1.0).abs() < 0.02, "{found} for {wanted}");
             }
-            assert!(fitted.skew() > 0.0);
+            assert!(fitted.skew > 0.0);
         }
     }
 

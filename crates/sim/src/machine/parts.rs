@@ -16,11 +16,6 @@ pub enum Protocol {
     Home,
 }
 
-impl Protocol {
-    /// All protocols.
-    pub const ALL: [Self; 4] = [Self::Mesi, Self::Mesif, Self::Moesi, Self::Home];
-}
-
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

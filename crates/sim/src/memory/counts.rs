@@ -74,17 +74,6 @@ pub enum Distance {
     Machine,
 }
 
-impl Distance {
-    /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Group => "group",
-            Self::Package => "package",
-            Self::Machine => "machine",
-        }
-    }
-}
-
 /// The counters of one core's caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreCounts {

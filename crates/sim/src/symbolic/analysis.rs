@@ -40,7 +40,6 @@ impl Bounds {
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
     graph: &'a Graph,
-    placement: &'a Placement,
     least: ActTimes,
     greatest: ActTimes,
 }
@@ -57,7 +56,7 @@ impl<'a> Analysis<'a> {
     /// Time in E·log(E) for E acts; with congestion, also in the square of the number of transfers
     /// between packages.
     #[must_use]
-    pub fn new(graph: &'a Graph, placement: &'a Placement, rules: &CostRules) -> Self {
+    pub fn new(graph: &'a Graph, placement: &Placement, rules: &CostRules) -> Self {
         let (ranks, seated) = (graph.ranks(), placement.ranks());
         assert_eq!(
             ranks, seated,
@@ -72,7 +71,6 @@ impl<'a> Analysis<'a> {
         let greatest = priced.greatest(&priced.together(&least));
         Self {
             graph,
-            placement,
             least,
             greatest,
         }
@@ -132,12 +130,6 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn graph(&self) -> &'a Graph {
         self.graph
-    }
-
-    /// The costs, and the places of the ranks.
-    #[must_use]
-    pub fn placement(&self) -> &'a Placement {
-        self.placement
     }
 
     fn path(&self, times: &ActTimes) -> Vec<usize> {
