@@ -5,7 +5,7 @@ use super::machines::System;
 use corecast_collectives::transfer::TransferProtocol;
 use corecast_collectives::{PipelineSegments, Route, barrier, broadcast, gather, reduce, scatter};
 use corecast_plan::Tree;
-use corecast_plan::patterns::{LevelPlace, LevelShapes, knomial, levels_at, sequential};
+use corecast_plan::patterns::{LevelPlace, LevelShapes, knomial, levels_at};
 use corecast_sim::cluster::{ClusterMachine, HostFabric, HostsOptions, run_hosts};
 use corecast_wire::Fabric;
 use std::ops::Range;
@@ -18,8 +18,6 @@ pub enum Shape {
     Levels(LevelShapes),
     /// BerkeleyCol's binomial tree over the ranks, wherever they are.
     Binomial,
-    /// MTUCol's flat tree.
-    Flat,
 }
 
 /// What runs between the two barriers.
@@ -63,7 +61,6 @@ pub fn tree(machine: &ClusterMachine, n: usize, shape: Shape) -> Tree {
     match shape {
         Shape::Levels(shapes) => levels_at(&places(machine, n), shapes, 0),
         Shape::Binomial => knomial(n, 0, 2),
-        Shape::Flat => sequential(n, 0),
     }
 }
 
