@@ -160,11 +160,6 @@ impl Site {
         &self.dead
     }
 
-    /// The paths of the repository that the site shows.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
-    }
-
     /// Writes all pages and pictures below `out`, and returns the number of files.
     ///
     /// # Errors
