@@ -1,6 +1,6 @@
 //! A rank of a session that Corecast plays itself: a member of a team of processes.
 
-use crate::sized::{Conditions, Player, SizedRank, Stamp, Start, Task, check, touch};
+use crate::sized::{Conditions, Player, SizedRank, Stamp, Start, Task, check, series};
 use corecast_model::Collective;
 use corecast_team::Member;
 use std::io::{self, BufRead, BufReader, Write};
@@ -38,10 +38,10 @@ pub fn serve(folder: &Path, member: Member, symmetric: bool) -> io::Result<()> {
                     lead_ns: 0,
                     conditions: Conditions::from(true),
                 };
-                let timed = begun
-                    .and_then(|()| series(&mut seated, task, rank, warm, &unready))
-                    .and_then(|_| series(&mut seated, task, rank, operations, &line));
-                match timed {
+                let times = begun
+                    .and_then(|()| timed(&mut seated, task, rank, warm, &unready))
+                    .and_then(|_| timed(&mut seated, task, rank, operations, &line));
+                match times {
                     Ok(times) => {
                         let mut answer = format!("times {}\n", times.len()).into_bytes();
                         let numbers = times.iter().flat_map(|stamp| [stamp.begin, stamp.took]);
@@ -151,51 +151,24 @@ fn check_barriers<S>(
 }
 
 /// Runs operations. Returns when each began and how long it took, for barriers all together.
-fn series(
+fn timed(
     seated: &mut SizedRank,
     task: Task,
     rank: usize,
     operations: u64,
     line: &StartRule,
 ) -> Result<Vec<Stamp>, String> {
-    // The time between two readings of the clock, which is subtracted below.
-    let pair = |_| now().abs_diff(now());
-    let clock = (0..1000).map(pair).min().unwrap_or(0);
-    seated.barrier()?;
-    if task.operation == Collective::Barrier {
-        let begin = now();
-        (0..operations).try_for_each(|_| seated.barrier())?;
-        let took = now() - begin;
-        return Ok(vec![Stamp { begin, took }]);
-    }
-    // Neither is asked for in each operation: it would count as part of it.
-    let (places, gives) = (task.places(), task.gives(rank) > 0);
-    let prepare = |seated: &mut SizedRank, number: u64| {
-        let place = number as usize % places;
-        if gives {
-            seated.prepare(place, &mut |data| touch(data, number));
-        }
-        place
-    };
-    if line.conditions.is_loose() {
-        let begin = now();
-        for number in 1..=operations {
-            let place = prepare(seated, number);
-            seated.perform(place)?;
-        }
-        let took = now() - begin;
-        seated.barrier()?;
-        return Ok(vec![Stamp { begin, took }]);
-    }
-    let mut times = Vec::with_capacity(operations as usize);
-    for number in 1..=operations {
-        let place = prepare(seated, number);
-        line.meet(seated)?;
-        let begin = now();
-        seated.perform(place)?;
-        let took = (now() - begin).saturating_sub(clock).max(1);
-        times.push(Stamp { begin, took });
-    }
+    let meet = |seated: &mut SizedRank| line.meet(seated);
+    let meet = (!line.conditions.is_loose()).then_some(meet);
+    let mut times = Vec::new();
+    series(
+        seated,
+        (task, rank),
+        (operations, &mut 0),
+        now,
+        meet,
+        &mut times,
+    )?;
     seated.barrier()?;
     Ok(times)
 }

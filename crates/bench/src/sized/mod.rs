@@ -47,7 +47,7 @@ pub use task::Task;
 pub(crate) use threads::SizedRank;
 pub use threads::Threads;
 pub use trial::Trial;
-pub(crate) use trial::{check, touch};
+pub(crate) use trial::{check, series};
 
 /// Bytes of an element: data are doubles.
 pub const ELEMENT_BYTES: usize = size_of::<f64>();

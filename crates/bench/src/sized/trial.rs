@@ -191,52 +191,24 @@ struct TrialRank<'a> {
     number: u64,
 }
 
-impl TrialRank<'_> {
+impl<'a> TrialRank<'a> {
     /// Runs and times `operations` operations. Returns the sum of the latencies at rank 0, zero at
     /// other ranks.
     fn series(&mut self, operations: u64) -> Result<Duration, String> {
-        let clock = clock_ns();
         let mut log = std::mem::take(&mut *lock(&self.logs[self.rank]));
-        log.clear();
-        log.reserve(operations as usize);
-        // Neither is asked for in each operation: it would count as part of it.
-        let (places, gives) = (self.task.places(), self.task.gives(self.rank) > 0);
+        let (start, rank, last) = (self.start, self.rank, &mut self.last);
+        let meet = |player: &mut (dyn Player + 'a)| start.meet(rank, last, || player.barrier());
+        series(
+            &mut *self.player,
+            (self.task, rank),
+            (operations, &mut self.number),
+            || start.now(),
+            (!start.conditions.is_loose()).then_some(meet),
+            &mut log,
+        )?;
+        *lock(&self.logs[rank]) = log;
         self.player.barrier()?;
-        if self.task.operation == Collective::Barrier {
-            let begin = self.start.now();
-            for _ in 0..operations {
-                self.player.barrier()?;
-            }
-            let took = self.start.now() - begin;
-            log.push(Stamp { begin, took });
-        } else if self.start.conditions.is_loose() {
-            let begin = self.start.now();
-            for _ in 0..operations {
-                let (place, number) = (self.next_place(places), self.number);
-                if gives {
-                    self.player.prepare(place, &mut |data| touch(data, number));
-                }
-                self.player.perform(place)?;
-            }
-            let took = self.start.now() - begin;
-            log.push(Stamp { begin, took });
-        } else {
-            for _ in 0..operations {
-                let (place, number) = (self.next_place(places), self.number);
-                if gives {
-                    self.player.prepare(place, &mut |data| touch(data, number));
-                }
-                let (player, last) = (&mut self.player, &mut self.last);
-                self.start.meet(self.rank, last, || player.barrier())?;
-                let begin = self.start.now();
-                self.player.perform(place)?;
-                let took = (self.start.now() - begin).saturating_sub(clock).max(1);
-                log.push(Stamp { begin, took });
-            }
-        }
-        *lock(&self.logs[self.rank]) = log;
-        self.player.barrier()?;
-        Ok(match self.rank {
+        Ok(match rank {
             0 => Duration::from_nanos(self.latencies(operations)),
             _ => Duration::ZERO,
         })
@@ -253,22 +225,64 @@ impl TrialRank<'_> {
         sum_of_maxima(&slices)
     }
 
-    fn next_place(&mut self, places: usize) -> usize {
-        self.number += 1;
-        self.number as usize % places
-    }
-
-    fn contents(&mut self, rounds: u64) -> Result<(), Flaw> {
-        let (task, rank, number) = (self.task, self.rank, &mut self.number);
-        contents(&mut *self.player, task, rank, rounds, number)
-    }
-
     /// Notes the algorithm that rank 0 has run; all others ran the same, or results would be wrong.
     fn note_algorithm(&self) {
         if let (0, Some(ran)) = (self.rank, self.player.algorithm()) {
             self.ran.get_or_init(|| ran);
         }
     }
+}
+
+/// Runs and times `operations` operations on one rank, after a barrier. Fills `log` with when each began and how long it took by
+/// the clock `now`, which all ranks share; with one stamp for barriers, and for operations without a `meet` before each. `number`
+/// counts the operations so far.
+pub(crate) fn series<P: Player + ?Sized>(
+    player: &mut P,
+    (task, rank): (Task, usize),
+    (operations, number): (u64, &mut u64),
+    now: impl Fn() -> u64,
+    meet: Option<impl FnMut(&mut P) -> Result<(), String>>,
+    log: &mut Vec<Stamp>,
+) -> Result<(), String> {
+    let clock = clock_ns();
+    log.clear();
+    log.reserve(operations as usize);
+    // Neither is asked for in each operation: it would count as part of it.
+    let (places, gives) = (task.places(), task.gives(rank) > 0);
+    let mut prepare = |player: &mut P| {
+        *number += 1;
+        let place = *number as usize % places;
+        if gives {
+            player.prepare(place, &mut |data| touch(data, *number));
+        }
+        place
+    };
+    player.barrier()?;
+    let barrier = task.operation == Collective::Barrier;
+    if let (Some(mut meet), false) = (meet, barrier) {
+        for _ in 0..operations {
+            let place = prepare(player);
+            meet(player)?;
+            let begin = now();
+            player.perform(place)?;
+            let took = (now() - begin).saturating_sub(clock).max(1);
+            log.push(Stamp { begin, took });
+        }
+        return Ok(());
+    }
+    let begin = now();
+    for _ in 0..operations {
+        match barrier {
+            true => player.barrier()?,
+            false => {
+                let place = prepare(player);
+                player.perform(place)?;
+            }
+        }
+    }
+    let took = now() - begin;
+    log.push(Stamp { begin, took });
+    Ok(())
 }
 
 /// Checks the results of up to `rounds` operations; `number` counts the operations so far.
@@ -347,7 +361,7 @@ fn compare(task: &Task, rank: usize, number: u64, data: &[f64]) -> Result<(), Fl
 }
 
 /// Changes one double of every cache line, so that other ranks must fetch the data anew.
-pub(crate) fn touch(data: &mut [f64], number: u64) {
+fn touch(data: &mut [f64], number: u64) {
     for element in data.iter_mut().step_by(STRIDE) {
         *element = (number & 1023) as f64;
     }
@@ -386,7 +400,8 @@ impl Member for TrialRank<'_> {
 
     fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
         if self.task.operation != Collective::Barrier {
-            self.contents(ledger.rounds())?;
+            let (player, number) = (&mut *self.player, &mut self.number);
+            contents(player, self.task, rank, ledger.rounds(), number)?;
             self.note_algorithm();
             return Ok(());
         }
