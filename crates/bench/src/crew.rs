@@ -22,9 +22,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-/// Spins at the start line before a rank gives its PU away: about as long as a
-/// wake-up takes, so that an idle machine never yields here.
-const LINE_SPINS: u32 = 4000;
+/// Pauses before a rank with a PU of its own yields it, since unpinned ranks may come to share one.
+/// They take about as long as a wake-up, so that an idle machine never yields.
+const SPINS: u32 = 4000;
 
 /// Threads on one list of placements, and the engines that run on them.
 pub(crate) struct Crew<'a> {
@@ -277,7 +277,7 @@ impl Drop for Mustered<'_> {
 struct StartLine {
     arrived: AtomicU64,
     ranks: u64,
-    spins: u32,
+    waiting: Waiting,
 }
 
 impl StartLine {
@@ -285,11 +285,7 @@ impl StartLine {
         StartLine {
             arrived: AtomicU64::new(0),
             ranks: placements.len() as u64,
-            spins: if cpu_placement::oversubscribed(placements) {
-                0
-            } else {
-                LINE_SPINS
-            },
+            waiting: Waiting::new(cpu_placement::oversubscribed(placements)),
         }
     }
 
@@ -299,8 +295,34 @@ impl StartLine {
         // before the line is ordered before what any rank does after it.
         let arrival = self.arrived.fetch_add(1, Ordering::AcqRel);
         let all = (arrival / self.ranks + 1) * self.ranks;
+        self.waiting
+            .until(|| self.arrived.load(Ordering::Acquire) >= all);
+    }
+}
+
+/// How a rank waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    spins: u32,
+}
+
+impl Waiting {
+    pub(crate) fn new(oversubscribed: bool) -> Waiting {
+        Waiting {
+            spins: if oversubscribed { 0 } else { SPINS },
+        }
+    }
+
+    pub(crate) fn setting(self) -> String {
+        match self.spins {
+            0 => "yields".to_owned(),
+            spins => format!("yields after {spins} pauses"),
+        }
+    }
+
+    pub(crate) fn until(self, ready: impl Fn() -> bool) {
         let mut spins = 0;
-        while self.arrived.load(Ordering::Acquire) < all {
+        while !ready() {
             if spins < self.spins {
                 spins += 1;
                 hint::spin_loop();

@@ -16,52 +16,13 @@ mod tree;
 pub use dissemination::DisseminationBarrier;
 pub use tree::TreeBarrier;
 
-use std::hint;
-use std::thread;
-
-/// Pauses before a rank with a PU of its own yields it, since unpinned ranks may come to share one.
-/// They take about as long as a wake-up.
-const SPINS: u32 = 4000;
-
-/// How a rank waits.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    spins: u32,
-}
-
-impl Waiting {
-    fn new(oversubscribed: bool) -> Waiting {
-        Waiting {
-            spins: if oversubscribed { 0 } else { SPINS },
-        }
-    }
-
-    fn setting(self) -> String {
-        match self.spins {
-            0 => "yields".to_owned(),
-            spins => format!("yields after {spins} pauses"),
-        }
-    }
-
-    fn until(self, ready: impl Fn() -> bool) {
-        let mut spins = 0;
-        while !ready() {
-            if spins < self.spins {
-                spins += 1;
-                hint::spin_loop();
-            } else {
-                thread::yield_now();
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::Engine;
     use crate::{Entrant, Settings, Status, cpu_placement, race};
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
     use std::time::{Duration, Instant};
 
     /// How long ranks that must not leave are looked at.

@@ -8,7 +8,7 @@
 //! ahead of another, never two, so there are two sets of flags, used in turn (parity), and what
 //! counts as set is reversed after both were used (sense): no flag is ever cleared.
 
-use super::Waiting;
+use crate::crew::Waiting;
 use crate::engine::{Engine, Member};
 use corecast_wire::Line;
 use std::sync::atomic::{AtomicBool, Ordering};

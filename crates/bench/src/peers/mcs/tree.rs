@@ -18,7 +18,7 @@
 //! when every byte has been seen clear. So all bytes are set again before any child clears one for
 //! the next barrier.
 
-use super::Waiting;
+use crate::crew::Waiting;
 use crate::engine::{Engine, Member};
 use corecast_wire::Line;
 use std::sync::atomic::{AtomicBool, Ordering};
