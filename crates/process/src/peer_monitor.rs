@@ -221,6 +221,10 @@ fn watch_by(
         mark: None,
         on_death,
     };
+    add(pid, entry)
+}
+
+fn add(pid: u32, entry: Entry) -> Result<Watch, WatchError> {
     let (id, fork_detector) = insert(pid, |watch_list, id| {
         watch_list.entries.insert(id, entry);
     })?;
@@ -252,10 +256,7 @@ pub(crate) fn watch_peer(
         mark,
         on_death,
     };
-    let (id, fork_detector) = insert(pid, |watch_list, id| {
-        watch_list.entries.insert(id, entry);
-    })?;
-    Ok(Watch { id, fork_detector })
+    add(pid, entry)
 }
 
 /// Lets the end of this process, and an `exec` of it, show in `mark`, from the return of this function until
