@@ -1,6 +1,7 @@
 //! Checks docs/algorithms.md against the code: names, files, and the transfers that a counting fabric sees.
 
-use crate::common::{ADD, Channels, Sent, run, run_with};
+use crate::channels::{Channels, Sent};
+use crate::common::{ADD, run, run_with};
 use crate::periodic::joined;
 use corecast_collectives::barrier::{self, GroupSchedule, LineSteps, Steps};
 use corecast_collectives::broadcast::AllLines;
@@ -487,8 +488,8 @@ fn formulas_agree_with_what_is_sent() {
             for root in 0..n {
                 let sent = measured(collective, name, n, root);
                 let transfers = match collective {
-                    "barrier" => sent.notifications + sent.shared,
-                    _ => sent.messages + sent.loans + sent.shared,
+                    "barrier" => sent.notifications + sent.reads + sent.additions,
+                    _ => sent.messages + sent.loans + sent.reads + sent.additions,
                 };
                 let found = (transfers, sent.bytes);
                 let expected = (value(row.transfers, n), value(row.bytes, n));

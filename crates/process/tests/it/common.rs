@@ -1,176 +1,8 @@
-//! A second fabric, made of the standard library's channels, that counts what goes through it.
+//! Programs over a second fabric, of channels, and an operator for them.
 
+use crate::channels::{Channels, Sent};
 use corecast_collectives::{Combine, Groups};
-use corecast_wire::Fabric;
-use std::convert::Infallible;
-use std::ops::{Add, Range};
-use std::sync::mpsc::{Receiver, Sender, channel};
-
-/// What a fabric has sent, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sent {
-    pub(crate) notifications: usize,
-    pub(crate) messages: usize,
-    pub(crate) loans: usize,
-    /// Reads of published lines, and additions to lines.
-    pub(crate) shared: usize,
-    /// Bytes of messages, of loans, and of published lines that were read.
-    pub(crate) bytes: usize,
-}
-
-impl Add for Sent {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            notifications: self.notifications + other.notifications,
-            messages: self.messages + other.messages,
-            loans: self.loans + other.loans,
-            shared: self.shared + other.shared,
-            bytes: self.bytes + other.bytes,
-        }
-    }
-}
-
-/// Ends of channels to or from one peer: notifications, messages, loans.
-type Out = [Sender<Vec<u8>>; 3];
-type Into = [Receiver<Vec<u8>>; 3];
-
-/// One rank's ends of all channels.
-pub(crate) struct Channels {
-    pub(crate) rank: usize,
-    out: Vec<Out>,
-    into: Vec<Into>,
-    publishes: Vec<Vec<Sender<Vec<u8>>>>,
-    reads: Vec<Receiver<Vec<u8>>>,
-    adds: Vec<Sender<()>>,
-    /// The lines that this rank collects, each with the number of ranks that add to it.
-    collects: Vec<(Receiver<()>, usize)>,
-    /// The ends of counter barriers, to the others and from them.
-    barrier_ends: Vec<(Vec<Sender<()>>, Receiver<()>)>,
-    sent: Sent,
-}
-
-impl Fabric for Channels {
-    type Error = Infallible;
-    type Window<'w> = &'w mut [u8];
-
-    corecast_wire::windows_lent_as_copies!();
-
-    fn flush(&mut self) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.out.len()
-    }
-
-    fn notify(&mut self, peer: usize) -> Result<(), Infallible> {
-        self.sent.notifications += 1;
-        self.out[peer][0].send(Vec::new()).unwrap();
-        Ok(())
-    }
-
-    fn wait(&mut self, peer: usize) -> Result<(), Infallible> {
-        assert!(self.into[peer][0].recv().unwrap().is_empty());
-        Ok(())
-    }
-
-    fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Infallible> {
-        self.sent.messages += 1;
-        self.sent.bytes += payload.len();
-        self.out[peer][1].send(payload.to_vec()).unwrap();
-        Ok(())
-    }
-
-    fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
-        payload.copy_from_slice(&self.into[peer][1].recv().unwrap());
-        Ok(())
-    }
-
-    fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
-        for reader in &self.publishes[line] {
-            reader.send(payload.to_vec()).unwrap();
-        }
-        Ok(())
-    }
-
-    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Infallible> {
-        self.sent.shared += 1;
-        self.sent.bytes += payload.len();
-        payload.copy_from_slice(&self.reads[line].recv().unwrap());
-        Ok(())
-    }
-
-    fn add(&mut self, line: usize) -> Result<(), Infallible> {
-        self.sent.shared += 1;
-        self.adds[line].send(()).unwrap();
-        Ok(())
-    }
-
-    fn collect(&mut self, line: usize) -> Result<(), Infallible> {
-        let (line, members) = &self.collects[line];
-        (0..*members).for_each(|_| line.recv().unwrap());
-        Ok(())
-    }
-
-    fn arrive_and_wait(&mut self, line: usize) -> Result<(), Infallible> {
-        // An addition and a read. The rank that comes last does not read; rank 0 stands for it
-        // here.
-        self.sent.shared += 1 + usize::from(self.rank > 0);
-        let (others, line) = &self.barrier_ends[line];
-        others.iter().for_each(|other| other.send(()).unwrap());
-        others.iter().for_each(|_| line.recv().unwrap());
-        Ok(())
-    }
-
-    fn message_bytes_max(&self) -> usize {
-        usize::MAX
-    }
-
-    fn publish_bytes_max(&self, _line: usize) -> usize {
-        usize::MAX
-    }
-
-    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
-        panic!("{sent} bytes of rank {peer} where {expected} are expected")
-    }
-
-    fn lend(
-        &mut self,
-        window: &Self::Window<'_>,
-        peers: impl IntoIterator<Item = usize>,
-        range: Range<usize>,
-    ) -> Result<(), Infallible> {
-        for peer in peers {
-            self.sent.loans += 1;
-            self.sent.bytes += range.len();
-            self.out[peer][2]
-                .send(window[range.clone()].to_vec())
-                .unwrap();
-        }
-        Ok(())
-    }
-
-    fn borrow(
-        &mut self,
-        peer: usize,
-        len: usize,
-        mut consume: impl FnMut(usize, &[u8]),
-    ) -> Result<(), Infallible> {
-        let lent = self.into[peer][2].recv().unwrap();
-        assert_eq!(lent.len(), len);
-        // A fabric may give a loan in several pieces; this one gives two.
-        let (header, back) = lent.split_at(len / 2);
-        consume(0, header);
-        consume(header.len(), back);
-        Ok(())
-    }
-}
+use std::ops::Add;
 
 /// Runs `body` on `n` ranks and returns what all of them sent. Everything must have been received.
 pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
@@ -179,50 +11,7 @@ pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
 
 /// Does what [`run`] does, on ranks of which these groups share lines.
 pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
-    let mut fabrics: Vec<Channels> = (0..n)
-        .map(|rank| Channels {
-            rank,
-            out: Vec::new(),
-            into: Vec::new(),
-            publishes: Vec::new(),
-            reads: Vec::new(),
-            adds: Vec::new(),
-            collects: Vec::new(),
-            barrier_ends: Vec::new(),
-            sent: Sent::default(),
-        })
-        .collect();
-    for from in 0..n {
-        for to in 0..n {
-            let ends = [channel(), channel(), channel()];
-            let [(a, x), (b, y), (c, z)] = ends;
-            fabrics[from].out.push([a, b, c]);
-            fabrics[to].into.push([x, y, z]);
-        }
-    }
-    for group in groups.rings() {
-        let (ends, lines): (Vec<_>, Vec<_>) = group.others.iter().map(|_| channel()).unzip();
-        fabrics[group.one].publishes.push(ends);
-        for (&reader, line) in group.others.iter().zip(lines) {
-            fabrics[reader].reads.push(line);
-        }
-    }
-    for group in groups.counters() {
-        let (end, line) = channel();
-        let members = group.others.len();
-        fabrics[group.one].collects.push((line, members));
-        for &adder in &group.others {
-            fabrics[adder].adds.push(end.clone());
-        }
-    }
-    for ranks in groups.counter_barriers() {
-        let (ends, lines): (Vec<_>, Vec<_>) = ranks.iter().map(|_| channel()).unzip();
-        for (place, line) in lines.into_iter().enumerate() {
-            let others = (0..ranks.len()).filter(|&other| other != place);
-            let others = others.map(|other| ends[other].clone()).collect();
-            fabrics[ranks[place]].barrier_ends.push((others, line));
-        }
-    }
+    let mut fabrics = Channels::all(n, groups, usize::MAX);
     std::thread::scope(|scope| {
         let body = &body;
         let threads: Vec<_> = fabrics
@@ -233,16 +22,7 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
             .into_iter()
             .for_each(|thread| thread.join().unwrap());
     });
-    for fabric in &fabrics {
-        let mut ends = fabric.into.iter().flatten();
-        assert!(ends.all(|end| end.try_recv().is_err()), "nobody heard it");
-        let mut lines = fabric.reads.iter();
-        assert!(lines.all(|line| line.try_recv().is_err()), "nobody read it");
-        let mut lines = fabric.collects.iter();
-        assert!(lines.all(|(line, _)| line.try_recv().is_err()), "too many");
-        let mut lines = fabric.barrier_ends.iter();
-        assert!(lines.all(|(_, line)| line.try_recv().is_err()), "too many");
-    }
+    fabrics.iter().for_each(Channels::assert_received);
     let sent = fabrics.iter().map(|fabric| fabric.sent);
     sent.fold(Sent::default(), Add::add)
 }

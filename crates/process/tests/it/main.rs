@@ -7,6 +7,8 @@ mod algorithms;
 mod arguments;
 mod by_bytes;
 mod by_length;
+#[path = "../../../../tests/channels.rs"]
+mod channels;
 mod chosen;
 mod claims;
 mod cma;

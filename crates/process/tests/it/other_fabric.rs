@@ -1,7 +1,8 @@
 //! The algorithms over a second fabric, made of the standard library's channels: results are the
 //! same, and messages are as many as their cost formulas say.
 
-use crate::common::{ADD, Consume, Sent, run};
+use crate::channels::Sent;
+use crate::common::{ADD, Consume, run};
 use corecast_collectives::barrier::Steps;
 use corecast_collectives::{Route, allreduce, barrier, broadcast, reduce};
 use corecast_model::CostModel;

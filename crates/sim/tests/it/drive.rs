@@ -1,216 +1,36 @@
 //! Every algorithm over a fabric of plain channels gives what one loop over all ranks gives.
 
+use crate::channels::{Channels, Sent};
 use corecast_collectives::context::SCRATCH_KEPT_BYTES;
-use corecast_collectives::groups::Groups;
 use corecast_collectives::registry::{SizeKind, record};
 use corecast_collectives::{OpContext, Plans};
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Bytes, Call, Collective, Job};
-use corecast_wire::Fabric;
 use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::ops::Add;
 
 /// The longest message.
 const MESSAGE_BYTES: usize = 112;
 
-type Pipe<T> = (Vec<T>, Vec<T>, Vec<T>);
-
-/// One rank's ends of channels to and from all.
-struct Pipes {
-    rank: usize,
-    out: Pipe<Sender<Vec<u8>>>,
-    into: Pipe<Receiver<Vec<u8>>>,
-    publishes: Vec<Vec<Sender<Vec<u8>>>>,
-    reads: Vec<Receiver<Vec<u8>>>,
-    adds: Vec<Sender<Vec<u8>>>,
-    collects: Vec<(Receiver<Vec<u8>>, usize)>,
-    barrier_ends: Vec<BarrierEnd>,
-    /// Loans that this rank has taken, and lines that it has read.
-    taken: usize,
-}
-
-/// The ends of channels to the other ranks of a counter barrier, and the end from them.
-type BarrierEnd = (Vec<Sender<Vec<u8>>>, Receiver<Vec<u8>>);
-
-impl Fabric for Pipes {
-    type Error = Infallible;
-    type Window<'w> = &'w mut [u8];
-
-    corecast_wire::windows_lent_as_copies!();
-
-    fn flush(&mut self) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.out.0.len()
-    }
-
-    fn notify(&mut self, peer: usize) -> Result<(), Infallible> {
-        self.out.0[peer].send(Vec::new()).unwrap();
-        Ok(())
-    }
-
-    fn wait(&mut self, peer: usize) -> Result<(), Infallible> {
-        self.into.0[peer].recv().unwrap();
-        Ok(())
-    }
-
-    fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Infallible> {
-        self.out.1[peer].send(payload.to_vec()).unwrap();
-        Ok(())
-    }
-
-    fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
-        payload.copy_from_slice(&self.into.1[peer].recv().unwrap());
-        Ok(())
-    }
-
-    fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
-        let readers = self.publishes[line].iter();
-        readers.for_each(|reader| reader.send(payload.to_vec()).unwrap());
-        Ok(())
-    }
-
-    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Infallible> {
-        payload.copy_from_slice(&self.reads[line].recv().unwrap());
-        self.taken += 1;
-        Ok(())
-    }
-
-    fn add(&mut self, line: usize) -> Result<(), Infallible> {
-        self.adds[line].send(Vec::new()).unwrap();
-        Ok(())
-    }
-
-    fn collect(&mut self, line: usize) -> Result<(), Infallible> {
-        let (line, count) = &self.collects[line];
-        (0..*count).for_each(|_| drop(line.recv().unwrap()));
-        Ok(())
-    }
-
-    fn arrive_and_wait(&mut self, line: usize) -> Result<(), Infallible> {
-        let (others, line) = &self.barrier_ends[line];
-        others
-            .iter()
-            .for_each(|other| other.send(Vec::new()).unwrap());
-        others.iter().for_each(|_| drop(line.recv().unwrap()));
-        Ok(())
-    }
-
-    fn message_bytes_max(&self) -> usize {
-        MESSAGE_BYTES
-    }
-
-    fn publish_bytes_max(&self, _line: usize) -> usize {
-        usize::MAX
-    }
-
-    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
-        panic!("{sent} bytes of rank {peer} where {expected} are expected")
-    }
-
-    fn lend(
-        &mut self,
-        window: &&mut [u8],
-        peers: impl IntoIterator<Item = usize>,
-        range: Range<usize>,
-    ) -> Result<(), Infallible> {
-        for peer in peers {
-            self.out.2[peer]
-                .send(window[range.clone()].to_vec())
-                .unwrap();
-        }
-        Ok(())
-    }
-
-    fn borrow(
-        &mut self,
-        peer: usize,
-        len: usize,
-        mut each: impl FnMut(usize, &[u8]),
-    ) -> Result<(), Infallible> {
-        let lent = self.into.2[peer].recv().unwrap();
-        assert_eq!(lent.len(), len);
-        self.taken += 1;
-        each(0, &lent);
-        Ok(())
-    }
-}
-
-fn pipes(n: usize, groups: &Groups) -> Vec<Pipes> {
-    let empty = |rank| Pipes {
-        rank,
-        out: Default::default(),
-        into: Default::default(),
-        publishes: Vec::new(),
-        reads: Vec::new(),
-        adds: Vec::new(),
-        collects: Vec::new(),
-        barrier_ends: Vec::new(),
-        taken: 0,
-    };
-    let mut all: Vec<Pipes> = (0..n).map(empty).collect();
-    for from in 0..n {
-        for to in 0..n {
-            let [(a, x), (b, y), (c, z)] = [channel(), channel(), channel()];
-            let (out, into) = (&mut all[from].out, (x, y, z));
-            out.0.push(a);
-            out.1.push(b);
-            out.2.push(c);
-            let ends = &mut all[to].into;
-            ends.0.push(into.0);
-            ends.1.push(into.1);
-            ends.2.push(into.2);
-        }
-    }
-    for group in groups.rings() {
-        let (ends, lines): (Vec<_>, Vec<_>) = group.others.iter().map(|_| channel()).unzip();
-        all[group.one].publishes.push(ends);
-        for (&reader, line) in group.others.iter().zip(lines) {
-            all[reader].reads.push(line);
-        }
-    }
-    for group in groups.counters() {
-        let (end, line) = channel();
-        all[group.one].collects.push((line, group.others.len()));
-        for &adder in &group.others {
-            all[adder].adds.push(end.clone());
-        }
-    }
-    for ranks in groups.counter_barriers() {
-        let (ends, lines): (Vec<_>, Vec<_>) = ranks.iter().map(|_| channel()).unzip();
-        for (place, line) in lines.into_iter().enumerate() {
-            let others = (0..ranks.len()).filter(|&other| other != place);
-            let others = others.map(|other| ends[other].clone()).collect();
-            all[ranks[place]].barrier_ends.push((others, line));
-        }
-    }
-    all
-}
-
-/// Runs `body` on each of `n` ranks, and returns what they return.
+/// Runs `body` on each of `n` ranks, and returns what they return, and what they have sent together.
 fn on_all_ranks<R: Send>(
     job: &Job,
     n: usize,
-    body: impl Fn(OpContext<Pipes>) -> R + Sync,
-) -> Vec<R> {
-    std::thread::scope(|scope| {
-        let fabrics = pipes(n, job.groups()).into_iter();
-        let ranks = fabrics.map(|fabric| {
-            let body = &body;
-            scope.spawn(move || body(job.context(fabric)))
-        });
-        let ranks: Vec<_> = ranks.collect();
+    body: impl Fn(&mut OpContext<Channels>) -> R + Sync,
+) -> (Vec<R>, Sent) {
+    let fabrics = Channels::all(n, job.groups(), MESSAGE_BYTES).into_iter();
+    let mut contexts: Vec<_> = fabrics.map(|fabric| job.context(fabric)).collect();
+    let results = std::thread::scope(|scope| {
+        let body = &body;
+        let ranks = contexts.iter_mut();
+        let ranks: Vec<_> = ranks.map(|own| scope.spawn(move || body(own))).collect();
         let ends = ranks.into_iter().map(|rank| rank.join().unwrap());
         ends.collect()
-    })
+    });
+    let fabrics = contexts.iter().map(|context| &context.fabric);
+    fabrics.clone().for_each(Channels::assert_received);
+    let sent = fabrics.map(|fabric| fabric.sent);
+    (results, sent.fold(Sent::default(), Add::add))
 }
 
 #[test]
@@ -229,10 +49,10 @@ fn every_algorithm_gives_what_one_loop_gives() {
                         continue;
                     };
                     calls += 1;
-                    on_all_ranks(&job, n, |mut context| {
+                    on_all_ranks(&job, n, |context| {
                         let (call, rank) = (job.call(), context.fabric.rank);
                         let sum = Bytes::new(|_| ());
-                        let mut run = || job.run(&mut context, &sum).unwrap();
+                        let mut run = || job.run(context, &sum).unwrap();
                         // Other builds record nothing.
                         let got = if cfg!(debug_assertions) {
                             let (got, ran) = record::recorded(run);
@@ -302,16 +122,15 @@ fn algorithms_have_the_size_that_is_asked_for() {
             let run = |name: &str, bytes: usize| {
                 let call = Call::new(entry.collective, name, 0, bytes).unwrap();
                 let job = Job::new(&call, &plans).unwrap();
-                let taken = on_all_ranks(&job, n, |mut context| {
-                    let got = job.run(&mut context, &Bytes::new(|_| ())).unwrap();
+                let (_, sent) = on_all_ranks(&job, n, |context| {
+                    let got = job.run(context, &Bytes::new(|_| ())).unwrap();
                     assert_eq!(
                         got,
                         job.expected(context.fabric.rank),
                         "{call} on {n} ranks"
                     );
-                    context.fabric.taken
                 });
-                (job, taken.into_iter().sum::<usize>())
+                (job, sent.loans + sent.reads)
             };
             let each = of_entry.names.iter().zip(of_entry.kind.values());
             for (name, &size) in each.filter(|(_, size)| **size < 2 * BYTES) {
@@ -394,9 +213,9 @@ fn scratch_of(
     let plans = Plans::of_pattern(file.costs(), Pattern::Smelt, Some(0)).unwrap();
     let call = Call::new(collective, algorithm, 0, bytes).unwrap();
     let job = Job::new(&call, &plans).unwrap();
-    let kept = on_all_ranks(&job, ranks, |mut context| {
+    let (kept, _) = on_all_ranks(&job, ranks, |context| {
         let first = context.scratch_bytes();
-        job.run(&mut context, &Bytes::new(|_| ())).unwrap();
+        job.run(context, &Bytes::new(|_| ())).unwrap();
         (first, context.scratch_bytes())
     });
     (call, kept)

@@ -1,6 +1,8 @@
 //! Tests of the simulator's public interface.
 
 mod bounds;
+#[path = "../../../../tests/channels.rs"]
+mod channels;
 mod coherence;
 mod collectives;
 mod consistency;
