@@ -1,6 +1,6 @@
 //! Ranks that a process has claimed are free again if it cannot join as all of them.
 
-use crate::own_process::by_itself;
+use crate::by_itself::by_itself;
 use corecast_collectives::Plans;
 use corecast_plan::Pattern;
 use corecast_process::{EnterError, ProcessGroup};

@@ -4,7 +4,8 @@
 //! Each test has a process of its own: a lock that a thread of another test held while this one forks
 //! would stay locked in the copy.
 
-use crate::own_process::{WATCHDOG, by_itself, in_fork};
+use crate::by_itself::by_itself;
+use crate::own_process::{WATCHDOG, in_fork};
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Plans, PlansError};
 use corecast_plan::Pattern;

@@ -1,11 +1,13 @@
 //! Tests of the collectives through the public interface, one module for each subject.
 //!
 //! Tests that need other processes start this program again, as a test of one exact name; see
-//! [`own_process`] for those that need a process of their own.
+//! [`by_itself`] for those that need a process of their own.
 
 mod algorithms;
 mod arguments;
 mod by_bytes;
+#[path = "../../../wire/tests/it/by_itself.rs"]
+mod by_itself;
 mod by_length;
 #[path = "../../../../tests/channels.rs"]
 mod channels;

@@ -1,6 +1,7 @@
 //! The peer monitor, with real processes that are killed at any point.
 
-use crate::own_process::{WATCHDOG, by_itself, eventually, in_fork};
+use crate::by_itself::by_itself;
+use crate::own_process::{WATCHDOG, eventually, in_fork};
 use corecast_process::peer_monitor::{WatchError, born, watch};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,8 @@
 //! Processes that meet: at the same time, with wrong requests, among garbage, and while they are
 //! killed.
 
-use crate::own_process::{WATCHDOG, by_itself, eventually};
+use crate::by_itself::by_itself;
+use crate::own_process::{WATCHDOG, eventually};
 use corecast_process::{Address, Entered, Hello, RendezvousError, VERSION, enter};
 use corecast_wire::{Flag, Segment};
 use std::io::{IoSlice, Read};

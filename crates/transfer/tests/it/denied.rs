@@ -1,6 +1,7 @@
 //! Loans in a process that may not call `membarrier` any more, after ranks that rely on it were joined.
 
-use crate::sandbox::{by_itself, deny_membarrier};
+use crate::by_itself::by_itself;
+use crate::sandbox::deny_membarrier;
 use corecast_transfer::{self as bulk, Endpoint, HasEndpoint, Memory};
 use corecast_wire::{Line, Parker, Segment, fence_kind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,7 @@ impl HasEndpoint for Rank {
 /// A lender whose scope ends while a borrower reads, and before another one begins to.
 #[test]
 fn loans_are_revoked_without_membarrier() {
-    by_itself("denied::loans_are_revoked_without_membarrier", || {
+    by_itself(|| {
         let memory = [(); 3].map(|()| Segment::new(2 * bulk::link_bytes(), None).unwrap());
         let parker = Segment::one::<Line<Parker>>(None).unwrap();
         let [mut lender, mut reads, mut comes_late] =

@@ -1,6 +1,6 @@
 //! Copies of endpoints in forked processes: what the parent lends stands, whatever happens to the copy.
 
-use crate::sandbox::by_itself;
+use crate::by_itself::by_itself;
 use corecast_transfer::{self as bulk, BounceMemory, Endpoint, HasEndpoint, Memory, Process};
 use corecast_wire::{Line, Parker, Segment, fence_kind};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn end() -> ! {
 /// The copy of a scope ends while a thread of the parent reads.
 #[test]
 fn a_copy_of_a_scope_waits_for_no_reader() {
-    by_itself("forked::a_copy_of_a_scope_waits_for_no_reader", || {
+    by_itself(|| {
         let memory = [(); 2].map(|()| Segment::new(bulk::link_bytes(), None).unwrap());
         let parker = Segment::one::<Line<Parker>>(None).unwrap();
         let [mut lender, mut borrower] = [(); 2].map(|()| Rank(Endpoint::new(fence_kind())));
@@ -86,7 +86,7 @@ fn a_copy_of_a_scope_waits_for_no_reader() {
 /// The copy of a scope ends, and strikes out nothing that the borrower has yet to read by kernel copy.
 #[test]
 fn a_copy_of_a_scope_takes_nothing_back() {
-    by_itself("forked::a_copy_of_a_scope_takes_nothing_back", || {
+    by_itself(|| {
         let word = Box::new(3_u64);
         let address = (&raw const *word).addr() as u64;
         let Ok(process) = Process::open(std::process::id(), (address, 3)) else {

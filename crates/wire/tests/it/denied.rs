@@ -1,7 +1,8 @@
 //! Sleepers in a process that may not call `membarrier` any more, after threads that rely on it were started; a thread
 //! that may not give its list of robust futexes back.
 
-use crate::sandbox::{by_itself, deny, deny_membarrier};
+use crate::by_itself::by_itself;
+use crate::sandbox::{deny, deny_membarrier};
 use crate::waits::ends;
 use corecast_wire::queue::{self, Options};
 use corecast_wire::robust_list::{EndMark, RobustList};
@@ -13,42 +14,39 @@ use std::time::Duration;
 
 #[test]
 fn threads_that_sleep_are_woken_without_membarrier() {
-    by_itself(
-        "denied::threads_that_sleep_are_woken_without_membarrier",
-        || {
-            let options = Options {
-                wait_config: WaitConfig::PARK,
-                slots: 2,
-                ..Options::default()
-            };
-            let (mut here, mut there) = queue::pair(&options).unwrap();
-            let echo = thread::spawn(move || {
-                let mut word = [0; 8];
-                while there.receive(&mut word).is_ok() {
-                    there.send(&word).unwrap();
-                }
-            });
-            // Both threads have slept before.
-            let mut round = move |number: u64| {
-                here.send(&number.to_ne_bytes()).unwrap();
-                let mut word = [0; 8];
-                here.receive(&mut word).unwrap();
-                assert_eq!(u64::from_ne_bytes(word), number);
-            };
-            (0..100).for_each(&mut round);
-            if !deny_membarrier() {
-                println!("this system has no filters of system calls");
+    by_itself(|| {
+        let options = Options {
+            wait_config: WaitConfig::PARK,
+            slots: 2,
+            ..Options::default()
+        };
+        let (mut here, mut there) = queue::pair(&options).unwrap();
+        let echo = thread::spawn(move || {
+            let mut word = [0; 8];
+            while there.receive(&mut word).is_ok() {
+                there.send(&word).unwrap();
             }
-            ends("an echo", move || (100..1000).for_each(&mut round));
-            echo.join().unwrap();
-        },
-    );
+        });
+        // Both threads have slept before.
+        let mut round = move |number: u64| {
+            here.send(&number.to_ne_bytes()).unwrap();
+            let mut word = [0; 8];
+            here.receive(&mut word).unwrap();
+            assert_eq!(u64::from_ne_bytes(word), number);
+        };
+        (0..100).for_each(&mut round);
+        if !deny_membarrier() {
+            println!("this system has no filters of system calls");
+        }
+        ends("an echo", move || (100..1000).for_each(&mut round));
+        echo.join().unwrap();
+    });
 }
 
 /// A thread that sleeps without a limit looks again nevertheless, as its waker may not have seen it.
 #[test]
 fn a_sleep_has_an_end_without_membarrier() {
-    by_itself("denied::a_sleep_has_an_end_without_membarrier", || {
+    by_itself(|| {
         let kinds = [fence_kind(), shared_fence_kind()];
         if !deny_membarrier() {
             println!("this system has no filters of system calls");
@@ -71,7 +69,7 @@ fn a_sleep_has_an_end_without_membarrier() {
 /// A list that cannot be given back is left to the kernel, without marks.
 #[test]
 fn marks_are_given_up_without_set_robust_list() {
-    by_itself("denied::marks_are_given_up_without_set_robust_list", || {
+    by_itself(|| {
         let line = Segment::one::<Words>(None).unwrap();
         let marks = [0, 2].map(|node| EndMark::new(line.clone(), node));
         let theirs = marks.clone();

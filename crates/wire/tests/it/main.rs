@@ -2,6 +2,7 @@
 #![cfg(not(loom))]
 
 mod asleep;
+mod by_itself;
 mod denied;
 mod queue;
 mod queue_corrupt;

@@ -1,31 +1,6 @@
 //! A process that enters a sandbox late: it may not make a system call any more, after threads that rely on it were
 //! started. The tests of `corecast-transfer` use this file, too.
 
-use std::process::Command;
-
-/// Names the test that this process was started for.
-const TEST: &str = "CORECAST_TEST_SANDBOX";
-
-/// Runs `body` in a process that runs this test and nothing else: this program again.
-#[track_caller]
-pub(crate) fn by_itself(test: &str, body: impl FnOnce()) {
-    if std::env::var(TEST).is_ok_and(|told| told == test) {
-        return body();
-    }
-    let ended = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(TEST, test)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&ended.stdout);
-    let complained = String::from_utf8_lossy(&ended.stderr);
-    assert!(
-        ended.status.success() && said.contains("1 passed"),
-        "{test}, {}: {said}{complained}",
-        ended.status
-    );
-}
-
 /// Denies `membarrier` to all threads of this process; `false` where the system has no such filters.
 pub(crate) fn deny_membarrier() -> bool {
     deny(libc::SYS_membarrier)
