@@ -19,15 +19,15 @@ fn on_all_ranks<R: Send>(
     body: impl Fn(&mut OpContext<Channels>) -> R + Sync,
 ) -> (Vec<R>, Sent) {
     let fabrics = Channels::all(n, job.groups(), MESSAGE_BYTES).into_iter();
-    let mut contexts: Vec<_> = fabrics.map(|fabric| job.context(fabric)).collect();
-    let results = std::thread::scope(|scope| {
-        let body = &body;
-        let ranks = contexts.iter_mut();
-        let ranks: Vec<_> = ranks.map(|own| scope.spawn(move || body(own))).collect();
+    // A rank that panics takes its ends with it, so the others do not wait for it.
+    let on_one_rank = &|mut context: OpContext<Channels>| (body(&mut context), context.fabric);
+    let (results, fabrics): (Vec<R>, Vec<Channels>) = std::thread::scope(|scope| {
+        let ranks = fabrics.map(|fabric| scope.spawn(move || on_one_rank(job.context(fabric))));
+        let ranks: Vec<_> = ranks.collect();
         let ends = ranks.into_iter().map(|rank| rank.join().unwrap());
-        ends.collect()
+        ends.unzip()
     });
-    let fabrics = contexts.iter().map(|context| &context.fabric);
+    let fabrics = fabrics.iter();
     fabrics.clone().for_each(Channels::assert_received);
     let sent = fabrics.map(|fabric| fabric.sent);
     (results, sent.fold(Sent::default(), Add::add))
