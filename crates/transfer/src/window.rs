@@ -35,6 +35,13 @@ impl Window<'_> {
         }
     }
 
+    /// The length in bytes.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
     /// The addresses of a part.
     #[inline]
     pub(crate) fn addresses(&self, range: &Range<usize>) -> Range<usize> {
