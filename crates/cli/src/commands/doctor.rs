@@ -139,7 +139,7 @@ mod tests {
         );
         assert_eq!(
             lines[lines.len() - 1],
-            "15 checks: 14 ok, 0 notes, 1 warning, 0 failures"
+            "16 checks: 15 ok, 0 notes, 1 warning, 0 failures"
         );
     }
 }

@@ -21,13 +21,14 @@ fn doctor(args: &[&str]) -> (Option<i32>, String) {
 fn this_machine_is_examined() {
     let (code, text) = doctor(&[]);
     for check in [
-        "quota", "cpuset", "siblings", "governor", "waiting", "steal", "pinning", "/dev/shm",
+        "quota", "cpuset", "siblings", "governor", "waiting", "copies", "steal", "pinning",
+        "/dev/shm",
     ] {
         let words = |line: &str| line.split_whitespace().nth(1) == Some(check);
         assert!(text.lines().any(words), "{check}: {text}");
     }
     let last = text.lines().last().unwrap();
-    assert!(last.starts_with("15 checks: "), "{text}");
+    assert!(last.starts_with("16 checks: "), "{text}");
     assert_eq!(code == Some(0), last.ends_with(" 0 failures"), "{text}");
     assert!(!text.contains('\u{1b}'), "no colours into a pipe");
 }
@@ -104,7 +105,7 @@ fn looked_at(program: &str) -> (Value, BTreeMap<String, Value>) {
     let (_, text) = doctor(&["--json", program]);
     let json: Value = serde_json::from_str(&text).unwrap();
     let checks = json["checks"].as_array().unwrap();
-    assert_eq!(checks.len(), 20, "{text}");
+    assert_eq!(checks.len(), 21, "{text}");
     let named = |check: &Value| (check["check"].as_str().unwrap().to_owned(), check.clone());
     (
         json["facts"]["program"].clone(),
