@@ -135,7 +135,7 @@ fn a_plain_program_is_well() {
     assert!(libraries.contains("libc"), "{libraries}");
     let (_, text) = doctor(&[&program]);
     let last = text.lines().last().unwrap();
-    assert!(last.starts_with("20 checks: "), "{text}");
+    assert!(last.starts_with("21 checks: "), "{text}");
     assert!(text.contains(&program), "{text}");
 }
 
