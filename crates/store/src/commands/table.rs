@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use rustc_hash::FxHashMap;
+
 use super::command::Kind::{Read, Session};
 use super::command::{ALL, Command, NONE, ONE, PAIRS, TWO, command, set, swap, write};
 use super::{counters, expiry, keys, strings, subcommands};
@@ -80,11 +82,8 @@ pub(crate) static TABLE: &[Command] = &[
     command("watch", -2, ALL, Session, "transactions", "key [key ...]", "Cancel the transaction if these keys change").is("noscript loading stale fast allow_busy").uses(&["RO"]),
 ];
 
-/// Names are found in a table of their letters: few share a slot.
-struct ByName([Option<(Key, &'static Command)>; ByName::SLOTS]);
-
-/// A name's first and last letters, in lower case, which are all of them.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// A name in two words, by which it is found whatever its case: its first and last letters, which are all of them.
+#[derive(PartialEq, Eq, Hash)]
 struct Key {
     letters: [u64; 2],
     length: usize,
@@ -112,44 +111,13 @@ impl Key {
     }
 }
 
-impl ByName {
-    const SLOTS: usize = 256;
-
-    fn new() -> Self {
-        let mut slots = [None; Self::SLOTS];
-        for command in TABLE {
-            let key = Key::of(command.name.as_bytes()).expect("names are short");
-            let free = Self::places(key).find(|it| slots[*it].is_none());
-            slots[free.expect("there are fewer names")] = Some((key, command));
-        }
-        Self(slots)
-    }
-
-    /// The slots in which to look, one after another.
-    #[inline]
-    fn places(key: Key) -> impl Iterator<Item = usize> {
-        let [first, last] = key.letters;
-        let mixed = (first ^ last.rotate_left(13)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let place = (mixed >> 56) as usize;
-        (place..).map(|it| it % Self::SLOTS)
-    }
-
-    #[inline]
-    fn find(&self, key: Key) -> Option<&'static Command> {
-        for place in Self::places(key) {
-            let (found, command) = self.0[place]?;
-            if found == key {
-                return Some(command);
-            }
-        }
-        None
-    }
-}
-
 /// The command of this name, whatever its case.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
-    static BY_NAME: LazyLock<ByName> = LazyLock::new(ByName::new);
-    BY_NAME.find(Key::of(name)?)
+    static BY_NAME: LazyLock<FxHashMap<Key, &Command>> = LazyLock::new(|| {
+        let key = |command: &Command| Key::of(command.name.as_bytes()).expect("names are short");
+        TABLE.iter().map(|it| (key(it), it)).collect()
+    });
+    BY_NAME.get(&Key::of(name)?).copied()
 }
 
 /// The command, or the subcommand, of this name: `client|list` for instance, whatever its case.
