@@ -216,10 +216,19 @@ mod tests {
             BLOCK_BYTES + 1,
             3 * BLOCK_BYTES + 7,
         ] {
-            let from = pattern(len);
-            let mut to = vec![0xEE; len + 9];
-            slice(&mut to[..len], &from);
-            assert!(to[..len] == from && to[len..] == [0xEE; 9], "{len} bytes");
+            let (source, mut room) = (pattern(len + PAGE_BYTES), vec![0; len + 2 * PAGE_BYTES]);
+            let [first, start] =
+                [source.as_ptr(), room.as_ptr()].map(|it| it.align_offset(PAGE_BYTES));
+            let from = &source[first..][..len];
+            for behind in [0, 1, 16, BAD.end - 1, BAD.end, 100] {
+                room.fill(0xEE);
+                let to = &mut room[start + behind..][..len + 9];
+                slice(&mut to[..len], from);
+                assert!(
+                    to[..len] == *from && to[len..] == [0xEE; 9],
+                    "{len} bytes, {behind} behind"
+                );
+            }
         }
     }
 
