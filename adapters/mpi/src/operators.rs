@@ -6,6 +6,7 @@ use crate::types::{Class, Type};
 use corecast::Combine;
 use corecast::operator::{Named, erased};
 use corecast_network::{Handle, Library, Operation};
+use corecast_wire::copy;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -313,7 +314,7 @@ impl Combine for Local<'_> {
         }
         let mut right = with.to_vec();
         self.apply(into, &mut right);
-        into.copy_from_slice(&right);
+        copy::slice(into, &right);
     }
 
     fn combine_left(&self, into: &mut [u8], with: &[u8]) {
@@ -321,7 +322,7 @@ impl Combine for Local<'_> {
     }
 
     fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
-        out.copy_from_slice(b);
+        copy::slice(out, b);
         self.apply(a, out);
     }
 }

@@ -11,7 +11,7 @@ use crate::race::Kind;
 use crate::ranks::{Fault, Ranks};
 use corecast::Combine;
 use corecast_network::Handle;
-use corecast_wire::stream;
+use corecast_wire::copy;
 use smallvec::SmallVec;
 use std::ffi::{c_int, c_void};
 
@@ -103,7 +103,7 @@ impl Reduction {
         let ran = body(copied, operator);
         if has_result {
             // SAFETY: the caller's promise.
-            unsafe { slice_mut(data, self.bytes) }.copy_from_slice(copied);
+            copy::slice(unsafe { slice_mut(data, self.bytes) }, copied);
         }
         ran
     }
@@ -124,8 +124,7 @@ impl Reduction {
         }
         // SAFETY: the caller's promise; MPI forbids that they overlap.
         let (from, to) = unsafe { (slice(from, self.bytes), slice_mut(to, self.bytes)) };
-        // It is read again at once, so it stays in the caches.
-        stream::copy(to, from, 0);
+        copy::slice(to, from);
     }
 }
 
@@ -396,6 +395,6 @@ unsafe fn scattered(
         .ranks
         .reduce_scatterv_by(given, counts, result, operator);
     // SAFETY: as above.
-    unsafe { slice_mut(received, block) }.copy_from_slice(result);
+    copy::slice(unsafe { slice_mut(received, block) }, result);
     Some(ran)
 }

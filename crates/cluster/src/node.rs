@@ -1,6 +1,7 @@
 //! The ranks of one host: a team, or a single rank.
 
 use corecast::{Combine, Failure, Member, Parts};
+use corecast_wire::copy;
 
 /// This rank's part of its host's team; `None` where it is alone there.
 pub(crate) struct Node(pub(crate) Option<Member>);
@@ -53,7 +54,7 @@ impl Node {
     ) -> Result<(), Failure> {
         match (&mut self.0, recv) {
             (None, recv) => {
-                recv.expect("it is the root").0.copy_from_slice(send);
+                copy::slice(recv.expect("it is the root").0, send);
                 Ok(())
             }
             (Some(team), None) => team.gatherv(root, send, None),
@@ -73,7 +74,7 @@ impl Node {
     ) -> Result<(), Failure> {
         match (&mut self.0, send) {
             (None, send) => {
-                recv.copy_from_slice(send.expect("it is the root").0);
+                copy::slice(recv, send.expect("it is the root").0);
                 Ok(())
             }
             (Some(team), None) => team.scatterv(root, None, recv),

@@ -6,6 +6,7 @@ use crate::reductions::copied;
 use corecast::Combine;
 use corecast_collectives::scan::{self, Upto};
 use corecast_network::Network;
+use corecast_wire::copy;
 
 impl<N: Network> ClusterMember<N> {
     /// Combines the data of all ranks up to this one.
@@ -60,7 +61,7 @@ impl<N: Network> ClusterMember<N> {
         self.before_this_host(part, total, combine)?;
         match (self.host, is_first) {
             (0, _) => {}
-            (_, true) => data.copy_from_slice(total),
+            (_, true) => copy::slice(data, total),
             (_, false) => combine.combine_left(data, total),
         }
         self.end()
