@@ -125,28 +125,66 @@ fn parking_for_three_messages() {
     }
 }
 
-/// A message of a slot and a line of body is whole or absent.
+/// A message of two slots, or of a slot and a line of body, is whole or absent.
 #[test]
 fn long_messages_are_whole() {
+    let faults = &[Mutant::PublishRelaxed, Mutant::ObserveRelaxed];
     for backend in Backend::ALL {
-        check(
-            &format!("{backend} long message"),
-            Some(3),
-            &[Mutant::PublishRelaxed, Mutant::ObserveRelaxed],
-            move || {
-                let (mut sender, mut receiver) = queue::queue(&options(backend)).unwrap();
+        for before in [0, 1] {
+            let name = format!("{backend} long message after {before}");
+            check(&name, Some(3), faults, move || {
+                let mut options = options(backend);
+                options.slots = 4;
+                let (mut sender, mut receiver) = queue::queue(&options).unwrap();
                 let other = thread::spawn(move || {
+                    (0..before).for_each(|_| sender.notify().unwrap());
                     sender.send(&[7; 60]).unwrap();
                     sender.notify().unwrap();
                     sender
                 });
                 let mut buffer = [0; 64];
+                (0..before).for_each(|_| assert_eq!(receiver.receive(&mut buffer).unwrap().len, 0));
                 assert_eq!(receiver.receive(&mut buffer).unwrap().len, 60);
                 assert_eq!(buffer[..60], [7; 60]);
                 assert_eq!(receiver.receive(&mut buffer).unwrap().len, 0);
                 drop(other.join().unwrap());
-            },
-        );
+            });
+        }
+    }
+}
+
+/// Two slots are used for one message, for two, and for one again. The sender is the thread that runs first, see below.
+#[test]
+fn pairs_of_slots_are_used_again() {
+    let faults = [
+        Mutant::OneHeaderForTwo,
+        Mutant::OneSlotForTwo,
+        Mutant::GiveBackRelaxed,
+        Mutant::ReclaimRelaxed,
+    ];
+    for backend in Backend::ALL {
+        // In FastForward no header is new before it is written, as the receiver has emptied it; and a sender that looks for two
+        // slots finds both or none.
+        let faults = match backend {
+            Backend::Ump => &faults[..],
+            Backend::FastForward => &faults[2..],
+        };
+        check(&format!("{backend} pairs"), Some(2), faults, move || {
+            let (mut sender, mut receiver) = queue::queue(&options(backend)).unwrap();
+            let lens = [60, 1, 1, 60];
+            let other = thread::spawn(move || {
+                let mut buffer = [0; 64];
+                for (value, len) in (1..).zip(lens) {
+                    assert_eq!(receiver.receive(&mut buffer).unwrap().len, len);
+                    assert!(buffer[..len].iter().all(|&byte| byte == value), "{value}");
+                }
+                receiver
+            });
+            for (value, len) in (1..).zip(lens) {
+                sender.send(&vec![value; len]).unwrap();
+            }
+            drop(other.join().unwrap());
+        });
     }
 }
 

@@ -1,6 +1,6 @@
-//! Hand-written short collectives: the data travel in the cache line of the flag.
+//! Hand-written short collectives: the data travel in the cache line of the flag, or in its pair of lines.
 //!
-//! Each rank has cache lines of its own, with a number that says that the words beside it are
+//! Each rank has pairs of lines of its own, with a number that says that the words behind it are
 //! there. The number is written last and read first, so no reader takes old words for new ones.
 
 use super::await_number::await_turn;
@@ -11,10 +11,11 @@ use crate::sized::{Conditions, ELEMENT_BYTES, Library, Player, Task, Trial};
 use corecast_model::Collective;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Words beside the number.
-const WORDS: usize = 7;
+/// Words behind the number: in its line, and in the pair of lines.
+const WORDS_IN_LINE: usize = 7;
+const WORDS: usize = 15;
 
-/// The floors of `task`, if a line holds a block and no rank gets more than one block from another; with an
+/// The floors of `task`, if a pair of lines holds a block and no rank gets more than one block from another; with an
 /// [`exchange`](super::exchange) of the two ranks where that is one.
 pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<'a>> {
     let conditions = conditions.into();
@@ -38,7 +39,7 @@ pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<'
     line.into_iter().chain(exchange(task, conditions)).collect()
 }
 
-/// A cache line with data and an empty one, since x86 prefetchers fetch lines in pairs.
+/// A pair of lines, since x86 prefetchers fetch lines so: short data leave the second one empty.
 #[derive(Default)]
 #[repr(align(128))]
 struct NumberedLine {
@@ -80,7 +81,10 @@ impl LineBroadcast {
 
 impl Library for LineBroadcast {
     fn name(&self) -> &str {
-        "floor: one line"
+        match self.task.count() > WORDS_IN_LINE {
+            true => "floor: pair of lines",
+            false => "floor: one line",
+        }
     }
 
     fn setting(&self) -> String {
@@ -184,13 +188,16 @@ impl Player for LineWriter<'_> {
         match operation {
             Collective::Broadcast if root => self.send(place),
             Collective::Broadcast => {
+                let mut result = std::mem::take(&mut self.result);
                 let words = self.line(Task::ROOT, place);
                 let values = words
                     .iter()
                     .map(|w| f64::from_bits(w.load(Ordering::Relaxed)));
-                let values: [f64; WORDS] = collected(values);
-                let count = self.result.len();
-                self.result.copy_from_slice(&values[..count]);
+                result
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(into, value)| *into = value);
+                self.result = result;
             }
             Collective::Reduce | Collective::Gather if !root => self.send(place),
             Collective::Reduce => self.collect(ranks, place, true),
@@ -210,11 +217,4 @@ impl Player for LineWriter<'_> {
     fn result(&mut self, _place: usize, read: &mut dyn FnMut(&[f64])) {
         read(&self.result);
     }
-}
-
-/// An array of the numbers that an iterator gives.
-fn collected(values: impl Iterator<Item = f64>) -> [f64; WORDS] {
-    let mut array = [0.0; WORDS];
-    array.iter_mut().zip(values).for_each(|(a, v)| *a = v);
-    array
 }

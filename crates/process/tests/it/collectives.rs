@@ -14,8 +14,8 @@ use corecast_team::{Member, Options, Team};
 
 const RANKS_MAX: usize = 9;
 
-/// Elements around a slot (56 bytes) and a message (4,144 bytes), for every team.
-const SHORT: [usize; 7] = [0, 1, 7, 8, 517, 518, 519];
+/// Elements around a slot (56 bytes), two slots (112 bytes) and a message (8,240 bytes), for every team.
+const SHORT: [usize; 9] = [0, 1, 7, 8, 14, 15, 1029, 1030, 1031];
 
 /// Elements around a pipeline segment (32 KiB) and more, for some teams.
 const LONG: [usize; 4] = [4095, 4096, 4097, 20_001];

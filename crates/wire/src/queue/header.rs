@@ -7,6 +7,16 @@ use crate::sync::{AtomicU64, UnsafeCell};
 /// Payload bytes in one slot: a line less its header.
 pub const SLOT_PAYLOAD_BYTES: usize = 56;
 
+/// Longest message in two slots.
+pub(super) const PAIR_PAYLOAD_BYTES: usize = 2 * SLOT_PAYLOAD_BYTES;
+
+/// Whether a message of `len` bytes takes slot number `seq` and the next one: if they are a pair of lines, which many processors
+/// fetch at once.
+#[inline(always)]
+pub(super) fn takes_pair(seq: u64, len: usize) -> bool {
+    seq.is_multiple_of(2) && len > SLOT_PAYLOAD_BYTES && len <= PAIR_PAYLOAD_BYTES
+}
+
 /// Longest message that a header can describe.
 pub(super) const LEN_MAX: usize = (1 << 23) - 1;
 

@@ -2,7 +2,7 @@
 
 use super::backend::Backend;
 use super::body::Body;
-use super::header::{SLOT_PAYLOAD_BYTES, Slot, SlotHeader, lap, lap_shift, slot};
+use super::header::{SLOT_PAYLOAD_BYTES, Slot, SlotHeader, lap, lap_shift, slot, takes_pair};
 use super::shared::{Ack, Gone, PeerGone, QueueMemory, Tokens, leave};
 use crate::hardware_wait::Monitored;
 use crate::park::Parker;
@@ -289,7 +289,12 @@ impl Receiver {
     /// Takes a message that fills `buffer`, longer than a slot's.
     #[inline(never)]
     fn take_long(&mut self, buffer: &mut [u8]) {
+        let is_pair = takes_pair(self.next, buffer.len());
         let (first, rest) = buffer.split_at_mut(SLOT_PAYLOAD_BYTES);
+        if is_pair {
+            self.take(first);
+            return self.take(rest);
+        }
         // SAFETY: the slot was seen full, which publishes the lines of its message (Invariant 2); they are
         // given back below.
         unsafe { self.body.read(rest) };
@@ -308,7 +313,7 @@ impl Receiver {
         self.give_back_at = self.next;
     }
 
-    /// Reads one slot that is known to be full, and gives it back.
+    /// Reads one slot that is known to be full, or the second one of a message, and gives it back.
     #[inline(always)]
     fn take(&mut self, chunk: &mut [u8]) {
         debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);

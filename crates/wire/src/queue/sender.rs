@@ -2,12 +2,14 @@
 
 use super::backend::Backend;
 use super::body::{Body, body_lines_for, longest_message};
-use super::header::{SLOT_PAYLOAD_BYTES, Slot, SlotHeader, TAG_MAX, lap, lap_shift, slot};
+use super::header::{
+    SLOT_PAYLOAD_BYTES, Slot, SlotHeader, TAG_MAX, lap, lap_shift, slot, takes_pair,
+};
 use super::shared::{Ack, Gone, PeerGone, QueueMemory, Tokens, leave};
 use crate::hardware_wait::Monitored;
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
-use crate::sync::{mutated, order};
+use crate::sync::{AtomicU64, Ordering, mutated, order};
 use crate::wait::Watch;
 use crate::{Line, WaitStrategy};
 
@@ -230,7 +232,7 @@ impl Sender {
         self.send(&[])
     }
 
-    /// Whether a message of `len` bytes has room: a slot, and body lines for what the slot does not take.
+    /// Whether a message of `len` bytes has room: a slot, and another one or body lines for what the slot does not take.
     #[inline(always)]
     fn has_room(&mut self, len: usize) -> bool {
         self.knows_room(len) || self.look_for_room(len)
@@ -238,9 +240,17 @@ impl Sender {
 
     #[inline(always)]
     fn knows_room(&self, len: usize) -> bool {
-        let body =
-            || self.body.next + body_lines_for(len) <= self.body.limit || mutated!(NoBodyFlow);
-        self.next < self.room_end && (len <= SLOT_PAYLOAD_BYTES || body())
+        self.next < self.room_end && (len <= SLOT_PAYLOAD_BYTES || self.knows_more_room(len))
+    }
+
+    #[inline(always)]
+    fn knows_more_room(&self, len: usize) -> bool {
+        match takes_pair(self.next, len) {
+            true => self.next + 1 < self.room_end || mutated!(OneSlotForTwo),
+            false => {
+                self.body.next + body_lines_for(len) <= self.body.limit || mutated!(NoBodyFlow)
+            }
+        }
     }
 
     /// Looks for slots and body lines that the receiver has given back.
@@ -257,6 +267,7 @@ impl Sender {
             Backend::FastForward => {
                 // The receiver empties in order, so an empty slot speaks for those before it: one
                 // look takes half a lap, if that is free.
+                let needed = 1 + u64::from(takes_pair(self.next, len));
                 let free = |seq| {
                     // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
                     slot(&self.ring, seq, self.mask)
@@ -264,7 +275,7 @@ impl Sender {
                         .load(order::reclaim())
                         == 0
                 };
-                let found = [slots / 2, 1]
+                let found = [needed.max(slots / 2), needed]
                     .into_iter()
                     .find(|&n| free(self.next + n - 1));
                 self.room_end = self.next + found.unwrap_or(0);
@@ -313,11 +324,14 @@ impl Sender {
             .wake_for(self.tokens.message, self.wait_strategy.fence());
     }
 
-    /// Writes the body first and the slot last. The receiver, which polls the slot, then finds the whole
+    /// Writes the rest of the message first and its slot last. The receiver, which polls the slot, then finds the whole
     /// message, and has not read any of its other lines while they were written.
     #[inline(never)]
     fn put_long(&mut self, tag: u32, payload: &[u8]) {
         let (first, rest) = payload.split_at(SLOT_PAYLOAD_BYTES);
+        if takes_pair(self.next, payload.len()) {
+            return self.put_pair(tag, payload.len(), first, rest);
+        }
         // SAFETY: as many lines as the rest has are free (checked by `has_room`); the slot that
         // publishes them comes next.
         unsafe { self.body.write(rest) };
@@ -328,12 +342,36 @@ impl Sender {
         }
     }
 
+    /// Writes the next two slots, which are known to be free.
+    #[inline(always)]
+    fn put_pair(&mut self, tag: u32, len: usize, first: &[u8], rest: &[u8]) {
+        let second = self.next + 1;
+        let header = SlotHeader::new(second, tag, rest.len(), lap(second, self.lap_shift));
+        let second_header = self.fill(second, rest);
+        if !mutated!(OneHeaderForTwo) {
+            // Relaxed: published with the slot before it. The receiver looks at it a lap later, and must not take it for new then.
+            second_header.store(header.0, Ordering::Relaxed);
+        }
+        self.put(tag, len, first);
+        self.next = second + 1;
+    }
+
     /// Writes the next slot, which is known to be free, for a message of `len` bytes that begins with
     /// `chunk`.
     #[inline(always)]
     fn put(&mut self, tag: u32, len: usize, chunk: &[u8]) {
-        debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);
         let seq = self.next;
+        let slot_header = self.fill(seq, chunk);
+        let header = SlotHeader::new(seq, tag, len, lap(seq, self.lap_shift));
+        // Release: synchronises with the Acquire in `Receiver::look` (Invariant 2).
+        slot_header.store(header.0, order::publish());
+        self.next = seq + 1;
+    }
+
+    /// Writes the payload of slot number `seq`, which is known to be free, and returns its header.
+    #[inline(always)]
+    fn fill(&self, seq: u64, chunk: &[u8]) -> &AtomicU64 {
+        debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);
         let slot = slot(&self.ring, seq, self.mask);
         // SAFETY: the slot was given back (Invariant 1, checked by `has_room`) and is not
         // published yet, so nobody else touches its payload, which holds at least `chunk.len()`
@@ -341,10 +379,7 @@ impl Sender {
         slot.payload.with_mut(|payload| unsafe {
             core::ptr::copy_nonoverlapping(chunk.as_ptr(), payload.cast::<u8>(), chunk.len());
         });
-        let header = SlotHeader::new(seq, tag, len, lap(seq, self.lap_shift));
-        // Release: synchronises with the Acquire in `Receiver::look` (Invariant 2).
-        slot.header.store(header.0, order::publish());
-        self.next = seq + 1;
+        &slot.header
     }
 }
 

@@ -121,6 +121,10 @@ pub enum Mutant {
     NoFlowControl,
     /// A sender overwrites lines of the body that were not given back.
     NoBodyFlow,
+    /// A sender of a message in two slots waits for one of them.
+    OneSlotForTwo,
+    /// A sender of a message in two slots writes the header of one of them.
+    OneHeaderForTwo,
     /// A member whose watch ends its wait does not look once more for what it waited for.
     NoSecondLook,
     /// The news that a process has ended are not passed on.

@@ -99,7 +99,12 @@ fn agrees_with_a_model_queue() {
         let lines = 8 * slots;
         assert_eq!(max, SLOT_PAYLOAD_BYTES + lines / 4 * LINE_BYTES);
         assert_eq!(max, queue::message_bytes_max(slots));
-        let body = |len: usize| len.saturating_sub(SLOT_PAYLOAD_BYTES).div_ceil(LINE_BYTES);
+        // The slots and body lines of a message that begins at slot number `at`.
+        let takes = |at: usize, len: usize| match len.saturating_sub(SLOT_PAYLOAD_BYTES) {
+            1..=SLOT_PAYLOAD_BYTES if at % 2 == 0 => (2, 0),
+            rest => (1, rest.div_ceil(LINE_BYTES)),
+        };
+        let (mut read, mut sent) = (0, 0);
         let mut model: VecDeque<(u32, Vec<u8>)> = VecDeque::new();
         for step in 0..400 {
             let context = format!("seed {seed}, step {step}, {backend}, {slots} slots");
@@ -112,6 +117,7 @@ fn agrees_with_a_model_queue() {
                     Ok(()) => {
                         assert!(could, "{context}");
                         model.push_back((tag, payload));
+                        sent += takes(sent, len).0;
                     }
                     Err(TrySendError::TooLong {
                         len: said,
@@ -128,11 +134,17 @@ fn agrees_with_a_model_queue() {
                             Backend::Ump => slots / 2 - 1,
                             Backend::FastForward => 0,
                         };
-                        let no_slot = model.len() + 1 + slack > slots;
-                        let taken: usize = model.iter().map(|(_, m)| body(m.len())).sum();
-                        let no_body = taken + body(len) + (lines / 2 - 1) > lines;
-                        let full = no_slot || (body(len) > 0 && no_body);
-                        assert!(full, "{context}: full at {} and {taken}", model.len());
+                        let (needed, body) = takes(sent, len);
+                        let no_slot = sent - read + needed + slack > slots;
+                        let (mut at, mut taken) = (read, 0);
+                        for (_, message) in &model {
+                            let (slots, lines) = takes(at, message.len());
+                            (at, taken) = (at + slots, taken + lines);
+                        }
+                        assert_eq!(at, sent, "{context}");
+                        let no_body = taken + body + (lines / 2 - 1) > lines;
+                        let full = no_slot || (body > 0 && no_body);
+                        assert!(full, "{context}: full at {} and {taken}", sent - read);
                     }
                     Err(other) => panic!("{context}: {other}"),
                 }
@@ -142,6 +154,7 @@ fn agrees_with_a_model_queue() {
                 match receiver.try_receive(&mut buffer) {
                     Ok(got) => {
                         let (tag, payload) = model.pop_front().expect(&context);
+                        read += takes(read, payload.len()).0;
                         assert_eq!((got.tag, got.len), (tag, payload.len()), "{context}");
                         assert_eq!(buffer[..got.len], payload, "{context}");
                     }
