@@ -172,9 +172,10 @@ impl Sender {
         wait: impl FnOnce(&mut Self, usize) -> Result<(), SendError<E>>,
     ) -> Result<(), SendError<E>> {
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
-        let (len, max) = (payload.len(), self.message_bytes_max());
+        let len = payload.len();
         // One slot is always within the limit.
-        if len > SLOT_PAYLOAD_BYTES && len > max {
+        if len > SLOT_PAYLOAD_BYTES && len > self.message_bytes_max() {
+            let max = self.message_bytes_max();
             return Err(SendError::TooLong { len, max });
         }
         // The sender first waits for all room: a wait that ended in the middle would leave half a
