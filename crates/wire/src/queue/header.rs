@@ -14,7 +14,7 @@ pub(super) const PAIR_PAYLOAD_BYTES: usize = 2 * SLOT_PAYLOAD_BYTES;
 /// fetch at once.
 #[inline(always)]
 pub(super) fn takes_pair(seq: u64, len: usize) -> bool {
-    seq.is_multiple_of(2) && len > SLOT_PAYLOAD_BYTES && len <= PAIR_PAYLOAD_BYTES
+    len > SLOT_PAYLOAD_BYTES && len <= PAIR_PAYLOAD_BYTES && seq.is_multiple_of(2)
 }
 
 /// Longest message that a header can describe.
