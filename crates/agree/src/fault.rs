@@ -46,6 +46,8 @@ pub(crate) enum Fault {
     SilentKept,
     /// The driver of 1Paxos: a leader proposes whether or not a member that is alive can follow.
     NobodyAwaited,
+    /// The driver of 1Paxos: a leader proposes what is submitted again.
+    ProposedAgain,
     /// 1Paxos over processes: the pieces of a member's former start are kept for its next one.
     FormerPiecesKept,
     /// 1Paxos over processes: pieces of a member's former start count after its next one has begun.

@@ -10,12 +10,14 @@
 //! ```
 
 mod held;
+mod proposed;
 #[cfg(test)]
 mod simulation;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use held::Held;
+use proposed::Proposed;
 
 use super::transport::{Packet, SharedMemory, Submission, Transport};
 use super::{Answer, Input, Member, Message, Output, Outputs, Routes};
@@ -118,6 +120,8 @@ pub struct Driver<C> {
     leading_ns: Option<u64>,
     /// What a leader was given and has not proposed.
     held: Held<C>,
+    /// What a leader has proposed.
+    proposed: Proposed,
     /// What was the first index not delivered when this member last told the leader.
     reported: u64,
     /// A member that has delivered more, from where it has kept entries, and since when there is one.
@@ -154,6 +158,7 @@ impl<C: Clone> Driver<C> {
             resent_ns: now_ns,
             leading_ns: None,
             held: Held::new(options.pending_max.saturating_mul(size)),
+            proposed: Proposed::default(),
             reported: 0,
             ahead: None,
             routes: None,
@@ -377,9 +382,22 @@ impl<C: Clone> Driver<C> {
         I: Transport<C> + SharedMemory<C>,
     {
         if self.held.is_empty() && self.has_room(now_ns) {
-            self.run(Input::Propose(submission), io);
+            self.propose_once(submission, io);
         } else {
             self.held.keep(submission);
+        }
+    }
+
+    /// Proposes a command as the leader, unless it has done so.
+    fn propose_once<I>(&mut self, submission: Submission<C>, io: &mut I)
+    where
+        I: Transport<C> + SharedMemory<C>,
+    {
+        if self
+            .proposed
+            .is_new(&submission, &self.numbers, &self.member)
+        {
+            self.run(Input::Propose(submission), io);
         }
     }
 
@@ -409,7 +427,7 @@ impl<C: Clone> Driver<C> {
             let Some(submission) = self.held.take() else {
                 return;
             };
-            self.run(Input::Propose(submission), io);
+            self.propose_once(submission, io);
         }
         if !self.member.leads() && !self.member.is_changing() {
             self.held.clear();
@@ -539,6 +557,7 @@ impl<C: Clone> Driver<C> {
         if is_first || is_forgotten || leader != self.me && is_silent {
             self.heard_ns[leader] = now_ns;
             self.unanswered_ns = now_ns;
+            self.proposed.clear();
             self.run(Input::Lead, io);
         }
     }

@@ -254,6 +254,19 @@ impl<C: Clone> Member<C> {
         }
     }
 
+    /// The commands that a leader has proposed and not delivered, in their order.
+    pub fn proposed(&self) -> impl Iterator<Item = &C> {
+        let sent = match &self.role {
+            Role::Leading(Leadership { sent, .. }) | Role::Changing(Leadership { sent, .. }, _) => {
+                Some(sent)
+            }
+            _ => None,
+        };
+        let entries = sent.into_iter().flat_map(Window::iter);
+        let undelivered = entries.filter(|(index, _)| *index >= self.next);
+        undelivered.filter_map(|(_, value)| value.as_ref())
+    }
+
     /// Number of log entries that this member keeps.
     pub fn kept(&self) -> u64 {
         self.end().max(self.learned.end()) - self.learned.floor()

@@ -175,3 +175,48 @@ fn a_member_that_pauses_for_a_moment_is_waited_for() {
     // Reports that overtake each other may say that a member has less than it has.
     assert!(awaited < 20 && not > 500);
 }
+
+/// The acceptor pauses now and then for longer than members wait until they submit again. Returns how many entries of the log are no
+/// command that was delivered.
+fn entries_wasted(seed: u64, fault: Option<Fault>) -> u64 {
+    let weather = Weather {
+        size: 3,
+        lost: 0,
+        doubled: 0,
+        late: 0,
+        dies: 0,
+        pauses: 0,
+        submits: 1000,
+        lag_max: 1000,
+        tells_ends: false,
+    };
+    let mut simulation = Simulation::within(weather, Rng::with_seed(seed), false);
+    let mut random = Rng::with_seed(seed);
+    fault::with(fault, || {
+        simulation.run_until(6_000_000)?;
+        let before = simulation.io.log.last().0;
+        for ms in (6..SUBMITS_NS / 1_000_000).step_by(3) {
+            simulation.run_until(ms * 1_000_000)?;
+            let (_, configuration) = simulation.io.log.last();
+            let acceptor = configuration.acceptor;
+            let pause_ns = random.u64(1_400_000..1_700_000);
+            simulation.machines[acceptor].paused_until_ns = simulation.io.now_ns + pause_ns;
+        }
+        simulation.run()?;
+        let (after, _) = simulation.io.log.last();
+        assert_eq!(after, before, "the acceptor was not replaced");
+        let last = simulation.seen.chosen.last_key_value();
+        let entries = simulation.machines[0].driver.next();
+        assert!(last.is_some_and(|(index, _)| *index < entries));
+        Ok::<_, String>(entries - simulation.seen.chosen.len() as u64)
+    })
+    .unwrap()
+}
+
+#[test]
+fn what_is_submitted_again_is_proposed_once() {
+    let wasted = |fault| -> u64 { (0..20).map(|seed| entries_wasted(seed, fault)).sum() };
+    let (once, again) = (wasted(None), wasted(Some(Fault::ProposedAgain)));
+    println!("{once} entries wasted, and {again} where all is proposed again");
+    assert!(once == 0 && again > 500);
+}
