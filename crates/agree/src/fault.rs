@@ -30,6 +30,8 @@ pub(crate) enum Fault {
     FloorOfLeader,
     /// 1Paxos: a leader that is not waited for drops what it has not learned itself.
     LeaderUnawaited,
+    /// 1Paxos: a member has room for entries that were dropped before it came.
+    RoomForDropped,
     /// 1Paxos: a member that restarts goes on as the leader that the log names.
     RestartedLeads,
     /// 1Paxos: a deposed leader does not notice.

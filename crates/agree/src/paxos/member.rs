@@ -518,6 +518,11 @@ impl<C: Clone> Member<C> {
 
     fn learn(&mut self, index: u64, value: Value<C>, floor: u64, outputs: &mut impl Outputs<C>) {
         self.learned.raise(floor.min(self.next));
+        // What lies before it is nowhere any more, so this member goes on from a snapshot: room for that would be room for all that was
+        // ever agreed on.
+        if floor > self.learned.end() && !seeded!(RoomForDropped) {
+            self.learned.raise(floor);
+        }
         self.learned.insert(index, value);
         self.deliver(outputs);
         if floor > self.next {

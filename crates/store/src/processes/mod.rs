@@ -7,7 +7,7 @@
 //! | `replica.rs` | [`Replica`]: one of these, with an event loop |
 //! | `handover.rs` | what a replica is given by its parent: options, and descriptors |
 //! | `replica_store.rs` | the store as the event loop has it: writes through 1Paxos, reads once the replica is current |
-//! | `offers.rs` | snapshots from replica to replica |
+//! | `offers.rs`, `asking.rs` | snapshots from replica to replica: the lines that they share; who is asked, and for how long |
 //! | `answers.rs` | what writes were answered that a replica finds in a snapshot |
 //! | `replica_log.rs`, `log_writer.rs` | the log in a folder, as each replica has it; the threads of the one that writes it |
 //! | `limits.rs` | how many there may be, and how long they wait |
@@ -19,6 +19,7 @@
 //! ```
 
 mod answers;
+mod asking;
 mod generation;
 mod handover;
 mod limits;

@@ -5,7 +5,7 @@
 //! there, through `/proc`.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 
 use corecast_agree::paxos::processes::ProcessGroup;
@@ -79,15 +79,13 @@ impl Offers {
     }
 
     /// The snapshot that was asked for, once it is there.
-    pub(super) fn answer(&self) -> Option<io::Result<Vec<u8>>> {
+    pub(super) fn answer(&self) -> Option<io::Result<File>> {
         let line = &self.lines[self.me];
         if line.get(ANSWERED) != self.requests {
             return None;
         }
         let path = format!("/proc/{}/fd/{}", line.get(PROCESS), line.get(DESCRIPTOR));
-        let mut bytes = Vec::new();
-        let read = File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
-        Some(read.map(|_| bytes))
+        Some(File::open(path))
     }
 
     /// Says that nothing more is asked for, so that the file goes.

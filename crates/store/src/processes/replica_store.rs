@@ -14,14 +14,12 @@ use corecast_wire::ending;
 use mio::net::UnixDatagram;
 
 use super::answers::Answers;
+use super::asking::{Asking, Offered};
 use super::offers::Offers;
 use super::replica_log::ReplicaLog;
 use crate::bytes::{ByteReader, ByteWriter};
 use crate::durability::GroupLog;
 use crate::keyspace::{Keyspace, Read, Response, Write};
-
-/// A replica that does not answer for so long is not asked any more for a snapshot, but another one.
-const ASKED_MAX: Duration = Duration::from_secs(2);
 
 /// The store as the event loop of a replica has it.
 #[derive(Debug)]
@@ -41,8 +39,8 @@ pub(crate) struct ReplicaStore {
     applied: u64,
     /// What this replica lacks of the state.
     lacks: Option<Lack>,
-    /// Whom it has asked for a snapshot, and when.
-    asked: Option<(usize, Instant)>,
+    /// How it comes by that.
+    asking: Asking,
     /// Where what is written is kept in a folder.
     log: Option<ReplicaLog>,
 }
@@ -75,7 +73,7 @@ impl ReplicaStore {
             answers: Answers::default(),
             agreements: 0,
             applied: 0,
-            asked: None,
+            asking: Asking::default(),
             log,
         })
     }
@@ -303,57 +301,61 @@ impl ReplicaStore {
 
     /// Asks for a snapshot, and installs it when it is there.
     fn catch_up(&mut self) {
-        let group = self.member.group();
-        let Some((from, since)) = self.asked else {
-            let asked = self.offers.ask(group, self.member.roles());
-            self.asked = asked.map(|from| (from, Instant::now()));
-            return;
-        };
-        let Some(answer) = self.offers.answer() else {
-            if group.running(from).is_none() || since.elapsed() > ASKED_MAX {
-                self.asked = None;
+        if self.asking.is_reading() {
+            let read = self.asking.read();
+            if !self.asking.is_reading() {
+                self.take_offered(read);
             }
             return;
+        }
+        let group = self.member.group();
+        let Some(from) = self.asking.asked() else {
+            let asked = self.offers.ask(group, self.member.roles());
+            return self.asking.asks(asked, Instant::now());
         };
-        self.asked = None;
+        let Some(file) = self.offers.answer() else {
+            let runs = group.running(from).is_some();
+            return self.asking.gives_up(runs, Instant::now());
+        };
+        let read = file.and_then(|it| self.asking.reads(it));
+        if !self.asking.is_reading() {
+            self.take_offered(read.ok().flatten());
+        }
+    }
+
+    /// Goes on from what was read of another replica, or asks again.
+    fn take_offered(&mut self, offered: Option<Offered>) {
+        self.asking.asks(None, Instant::now());
         self.offers.finish();
-        if answer.is_ok_and(|bytes| self.install(&bytes)) {
+        if offered.is_some_and(|it| self.install(it)) {
             self.is_whole_again();
         }
     }
 
     fn is_whole_again(&mut self) {
-        (self.lacks, self.asked) = (None, None);
+        (self.lacks, self.asking) = (None, Asking::default());
         self.offers.finish();
         self.offers.set_whole(self.member.group(), true);
     }
 
-    /// Goes on from the snapshot of another replica; returns whether it was whole, and newer than what this one has.
-    fn install(&mut self, bytes: &[u8]) -> bool {
-        let mut from = ByteReader(bytes);
-        let read = (|| {
-            let keyspace = Keyspace::decode(from.bytes()?)?;
-            let (applied, tail) = (from.word()?, from.bytes()?);
-            Some((keyspace, applied, tail, Answers::decode(&mut from)?))
-        })();
-        let Some((keyspace, applied, tail, answers)) = read else {
-            return false;
-        };
-        let next = ByteReader(from.0).word();
+    /// Goes on from the snapshot of another replica; returns whether it was newer than what this one has.
+    fn install(&mut self, offered: Offered) -> bool {
+        let next = ByteReader(&offered.member).word();
         let is_known = next.is_some_and(|it| it <= self.member.next());
         let installed = match self.lacks {
             // What its member has learned begins with the first entry, so what the snapshot lacks follows.
             Some(Lack::All) if is_known => true,
-            _ => self.member.install(from.0).is_some(),
+            _ => self.member.install(&offered.member).is_some(),
         };
         if installed {
-            (self.keyspace, self.applied, self.answers) = (keyspace, applied, answers);
+            (self.keyspace, self.applied) = (offered.keyspace, offered.applied);
+            self.answers = offered.answers;
             // Own writes that it has are not applied any more.
             let own = |number| self.answers.take(self.member.start(), number);
             if let Some(answer) = self.awaited.and_then(own) {
                 self.answer = Some(answer);
             }
-            self.log.iter_mut().for_each(|it| it.decode(tail));
+            self.log.iter_mut().for_each(|it| it.decode(&offered.tail));
         }
         installed
     }

@@ -60,3 +60,39 @@ fn a_leader_drops_nothing_that_it_lacks() {
     let fault = Some(Fault::LeaderUnawaited);
     assert_eq!(floor_of_a_leader_that_is_not_waited_for(fault), 1);
 }
+
+/// A member that has learned nothing is told of an entry after many. Returns how many entries it has room for.
+fn room_of_a_newcomer(fault: Option<Fault>) -> u64 {
+    const FLOOR: u64 = 1_000_000;
+    let mut member = Member::new(1, 2);
+    let learn = |index| Input::Received {
+        from: 0,
+        message: Message::Learn {
+            index,
+            value: Some(7),
+            floor: FLOOR,
+        },
+    };
+    fault::with(fault, || {
+        for index in [FLOOR + 3, FLOOR + 2, FLOOR] {
+            let told = step(&mut member, learn(index));
+            assert_eq!(told, [Output::Behind { floor: FLOOR }]);
+        }
+    });
+    let room = member.kept();
+    // It has kept what the snapshot lacks.
+    let next = FLOOR + 2;
+    let told = step(&mut member, Input::Installed { next });
+    let delivered = |index| Output::Deliver {
+        index,
+        value: Some(7),
+    };
+    assert_eq!(told, [delivered(next), delivered(next + 1)]);
+    room
+}
+
+#[test]
+fn a_member_that_comes_late_has_no_room_for_what_was_dropped() {
+    assert_eq!(room_of_a_newcomer(None), 4);
+    assert!(room_of_a_newcomer(Some(Fault::RoomForDropped)) > 1_000_000);
+}
