@@ -133,6 +133,20 @@ impl Processes {
         }
     }
 
+    /// A client of a replica whose number this holds of.
+    fn client_of(&self, holds: impl Fn(usize) -> bool) -> Client {
+        let begun = Instant::now();
+        loop {
+            let mut client = Client::new(self.address());
+            let text = client.say("INFO replication");
+            let line = text.lines().find_map(|it| it.strip_prefix("replica:"));
+            if holds(line.expect(&text).parse().unwrap()) {
+                return client;
+            }
+            assert!(begun.elapsed() < HANGS, "a replica takes no client");
+        }
+    }
+
     /// Waits until all replicas serve.
     fn wait_for_all(&self, replicas: usize) {
         self.wait_for(|told| {
@@ -482,24 +496,10 @@ fn writes_of_one_turn_are_one_agreement() {
 #[test]
 fn a_replica_that_lags_answers_its_own_clients() {
     let processes = Processes::start(3);
-    let number = |client: &mut Client| -> usize {
-        let text = client.say("INFO replication");
-        let line = text.lines().find_map(|it| it.strip_prefix("replica:"));
-        line.expect(&text).parse().unwrap()
-    };
     let (leader, acceptor) = processes.roles();
     let lags = (0..3).find(|it| ![leader, acceptor].contains(it)).unwrap();
-    let client_of = |holds: &dyn Fn(usize) -> bool| {
-        let begun = Instant::now();
-        loop {
-            let mut client = Client::new(processes.address());
-            if holds(number(&mut client)) {
-                return client;
-            }
-            assert!(begun.elapsed() < HANGS, "a replica takes no client");
-        }
-    };
-    let (mut counts, mut fills) = (client_of(&|it| it == lags), client_of(&|it| it != lags));
+    let mut counts = processes.client_of(|it| it == lags);
+    let mut fills = processes.client_of(|it| it != lags);
     // More than entries by which a replica may lag.
     let long = vec![b'x'; 1 << 20];
     let stops = AtomicBool::new(false);
@@ -527,6 +527,49 @@ fn a_replica_that_lags_answers_its_own_clients() {
         stops.store(true, Ordering::Relaxed);
         counted.join().unwrap();
     });
+}
+
+/// A replica that is started again takes a store that is long to read, and all that others write meanwhile.
+#[test]
+fn a_replica_takes_a_long_snapshot_while_others_write() {
+    const KEYS: usize = 20_000;
+    let processes = Processes::start(3);
+    let (leader, acceptor) = processes.roles();
+    let ends = (0..3).find(|it| ![leader, acceptor].contains(it)).unwrap();
+    let mut client = processes.client_of(|it| it != ends);
+    let keys: Vec<String> = (0..KEYS).map(|it| format!("key:{it}")).collect();
+    let value = "x".repeat(100);
+    for keys in keys.chunks(500) {
+        let pairs = keys.iter().flat_map(|it| [it, &value]);
+        let words: Vec<&str> = ["MSET"]
+            .into_iter()
+            .chain(pairs.map(|it| &it[..]))
+            .collect();
+        assert_eq!(client.call(&words), b"+OK\r\n");
+    }
+    let pid = processes.pid(ends);
+    let mut count = 0;
+    kill_process(pid, Signal::KILL).unwrap();
+    let serves = |pid: Pid| {
+        let told = processes.told.lock().unwrap();
+        let (last, serves) = told.replicas[&ends];
+        serves && last != pid.as_raw_nonzero().get() as u32
+    };
+    let begun = Instant::now();
+    while !serves(pid) {
+        assert!(begun.elapsed() < HANGS, "it does not come back");
+        count += 1;
+        assert_eq!(client.say("INCR n"), format!(":{count}\r\n"));
+    }
+    let mut found = processes.client_of(|it| it == ends);
+    assert_eq!(found.say("INCR n"), format!(":{}\r\n", count + 1));
+    assert_eq!(found.say("DBSIZE"), format!(":{}\r\n", KEYS + 1));
+    let (first, last) = (&keys[0], &keys[KEYS - 1]);
+    let reply = found.say(&format!("MGET {first} {last}"));
+    assert_eq!(
+        reply,
+        format!("*2\r\n$100\r\n{value}\r\n$100\r\n{value}\r\n")
+    );
 }
 
 /// What only one replica had is lost with it, and then the server says so.
