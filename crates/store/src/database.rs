@@ -211,11 +211,22 @@ impl Database {
         self.touch(place);
         // What no longer holds must not pile up.
         if self.due.len() > 2 * self.expiring + 64 {
-            let held = self.entries.iter().filter(|it| it.expires != NEVER);
-            self.due = held
-                .map(|it| Reverse((it.expires, low(hash(&it.key)))))
-                .collect();
+            self.tidy_due();
         }
+    }
+
+    /// Drops the times that no longer hold. It looks at the keys of these alone: there may be many more that never expire.
+    fn tidy_due(&mut self) {
+        let mut due = std::mem::take(&mut self.due).into_vec();
+        due.sort_unstable();
+        let mut held = Vec::with_capacity(self.expiring);
+        for same in due.chunk_by(|a, b| a == b) {
+            let Reverse((at, hash)) = same[0];
+            let is_it = |place: usize| self.entries[place].expires == at;
+            let keys = self.places.count(hash, is_it);
+            held.extend(&same[..keys.min(same.len())]);
+        }
+        self.due = held.into();
     }
 
     fn touch(&mut self, place: usize) {
@@ -336,6 +347,10 @@ impl Database {
                 tell(&self.remove_at(place));
                 removed += 1;
             }
+        }
+        // Memory follows what is held.
+        if self.due.len() < self.due.capacity() / 8 && self.due.capacity() > 1024 {
+            self.due.shrink_to(self.due.len() * 2);
         }
         removed
     }

@@ -55,6 +55,17 @@ impl Places {
         }
     }
 
+    /// How many entries there are whose keys have this hash and of which `is_it` holds.
+    pub(crate) fn count(&self, hash: u32, is_it: impl Fn(usize) -> bool) -> usize {
+        let Some(last) = self.slots.len().checked_sub(1) else {
+            return 0;
+        };
+        let places = (hash as usize..).map(|at| self.slots[at & last]);
+        let run = places.take_while(|it| it.entry != NONE);
+        run.filter(|it| it.hash == hash && is_it(it.entry as usize))
+            .count()
+    }
+
     /// Adds an entry that is not there.
     ///
     /// # Panics
@@ -185,6 +196,8 @@ mod tests {
             }
             for (hash, entry) in model.keys() {
                 assert_eq!(places.find(*hash, |it| it == *entry), Some(*entry));
+                let alike = model.keys().filter(|it| it.0 == *hash);
+                assert_eq!(places.count(*hash, |_| true), alike.count());
             }
             let taken = places.slots.iter().filter(|it| it.entry != NONE);
             assert_eq!(taken.count(), model.len());

@@ -1,8 +1,8 @@
-//! What `WATCH` goes by, against a count of each key's changes.
+//! What `WATCH` goes by, against a count of each key's changes; and when keys expire.
 
-use super::{Database, NEVER, STRIPES, hash, stripe};
+use super::{Database, NEVER, STRIPES, hash, low, stripe};
 use fastrand::Rng;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a key without the database.
 #[derive(Clone, Copy, Default)]
@@ -108,4 +108,57 @@ fn looks_tell_what_has_changed() {
         }
     }
     assert!(outcomes.iter().all(|it| *it > 1000), "{outcomes:?}");
+}
+
+/// Sets a key that is there or not to expire.
+fn expire(database: &mut Database, key: &[u8], at: i64) {
+    let found = database.find(key, 0);
+    let place = database.set(key, found, b"value");
+    database.expire_at(place, at);
+}
+
+/// Two keys by whose hashes the table does not tell them apart.
+fn alike() -> [Vec<u8>; 2] {
+    let mut seen = BTreeMap::new();
+    for number in 0..u32::MAX {
+        let key = number.to_string().into_bytes();
+        if let Some(other) = seen.insert(low(hash(&key)), key.clone()) {
+            return [other, key];
+        }
+    }
+    unreachable!("there are 2^32 hashes")
+}
+
+#[test]
+fn times_that_no_longer_hold_do_not_pile_up_and_the_others_stay() {
+    let mut database = Database::default();
+    let alike = alike();
+    alike
+        .iter()
+        .for_each(|key| expire(&mut database, key, 5_000));
+    for number in 0..10_000 {
+        expire(&mut database, b"to and fro", [6_000, 7_000][number % 2]);
+        expire(&mut database, b"on and on", 8_000 + number as i64);
+        assert!(database.due.len() <= 2 * database.expiring() + 64);
+    }
+    assert_eq!(database.remove_due(4_999, 100, |_| ()), 0);
+    let mut removed = BTreeSet::new();
+    let tell = |it: &super::Entry| assert!(removed.insert(it.key.to_vec()));
+    assert_eq!(database.remove_due(5_000, 100, tell), 2);
+    assert_eq!(removed, BTreeSet::from(alike));
+    assert_eq!(database.remove_due(7_000, 100, |_| ()), 1);
+    assert_eq!(database.remove_due(17_998, 100, |_| ()), 0);
+    assert_eq!(database.remove_due(17_999, 100, |_| ()), 1);
+    assert_eq!((database.len(), database.expiring()), (0, 0));
+}
+
+#[test]
+fn times_take_no_memory_once_they_have_come() {
+    let mut database = Database::default();
+    for number in 0..100_000 {
+        expire(&mut database, number.to_string().as_bytes(), number);
+    }
+    assert_eq!(database.remove_due(100_000, usize::MAX, |_| ()), 100_000);
+    assert!(database.due.capacity() <= 1024);
+    assert!(database.entries.capacity() <= 1024);
 }
