@@ -59,6 +59,11 @@ pub(crate) fn hash(key: &[u8]) -> u64 {
 /// A text; a short one lies where it is held.
 pub(crate) type Text = SmallVec<[u8; 16]>;
 
+/// These bytes, copied at once: `From` goes one by one.
+fn text(bytes: &[u8]) -> Text {
+    Text::from_slice(bytes)
+}
+
 /// A key with its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
@@ -121,7 +126,7 @@ impl Database {
         if self.place(hash(key), key).is_some() {
             return false;
         }
-        let place = self.insert(key, value.into());
+        let place = self.insert(key, text(value));
         if expires != NEVER {
             self.expire_at(place, expires);
         }
@@ -179,7 +184,7 @@ impl Database {
             self.change(place, |old| assign(old, value));
             return place;
         }
-        self.insert(key, value.into())
+        self.insert(key, text(value))
     }
 
     /// Makes a key that is not there.
@@ -189,7 +194,7 @@ impl Database {
         self.places.insert(low(hash), place);
         self.changes += 1;
         self.entries.push(Entry {
-            key: key.into(),
+            key: text(key),
             value,
             expires: NEVER,
             version: self.changes,
@@ -382,7 +387,7 @@ fn assign(old: &mut Text, value: &[u8]) {
         old.clear();
         old.extend_from_slice(value);
     } else {
-        *old = value.into();
+        *old = text(value);
     }
 }
 

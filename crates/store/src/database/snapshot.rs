@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Database, Entry, STRIPES};
+use super::{Database, Entry, STRIPES, text};
 use crate::bytes::{ByteReader, ByteWriter};
 use crate::places::Places;
 
@@ -40,8 +40,8 @@ impl Database {
         })?;
         let entries = from.list(|from| {
             Some(Entry {
-                key: from.bytes()?.into(),
-                value: from.bytes()?.into(),
+                key: text(from.bytes()?),
+                value: text(from.bytes()?),
                 expires: from.word()? as i64,
                 version: from.word()?,
             })
