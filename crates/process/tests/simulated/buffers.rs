@@ -1,7 +1,8 @@
 //! One rank's buffers in one operation, and what one loop over all ranks says must be in them afterwards.
 
-use super::case::{Step, What};
+use super::case::Step;
 use super::random::mixed;
+use corecast_model::Collective;
 use corecast_team::{Failure, Member, Overlap, Request};
 use std::cell::Cell;
 use std::ops::DerefMut;
@@ -68,15 +69,15 @@ impl Buffers {
         let mine = || of(me, 0..len);
         let junk = |len: usize| vec![0xDEAD_BEEF; len];
         let (send, recv, expected) = match step.what {
-            What::Barrier => Default::default(),
-            What::Broadcast => (vec![], mine(), of(step.root, 0..len)),
-            What::Reduce if me == step.root => (vec![], mine(), sum(0..n, 0..len)),
-            What::Reduce => (vec![], mine(), mine()),
-            What::Allreduce => (vec![], mine(), sum(0..n, 0..len)),
-            What::Scan => (vec![], mine(), sum(0..me + 1, 0..len)),
-            What::Exscan if me == 0 => (vec![], mine(), mine()),
-            What::Exscan => (vec![], mine(), sum(0..me, 0..len)),
-            What::Scatter => {
+            Collective::Barrier => Default::default(),
+            Collective::Broadcast => (vec![], mine(), of(step.root, 0..len)),
+            Collective::Reduce if me == step.root => (vec![], mine(), sum(0..n, 0..len)),
+            Collective::Reduce => (vec![], mine(), mine()),
+            Collective::Allreduce => (vec![], mine(), sum(0..n, 0..len)),
+            Collective::Scan => (vec![], mine(), sum(0..me + 1, 0..len)),
+            Collective::Exscan if me == 0 => (vec![], mine(), mine()),
+            Collective::Exscan => (vec![], mine(), sum(0..me, 0..len)),
+            Collective::Scatter => {
                 let send = if me == step.root {
                     of(me, 0..n * len)
                 } else {
@@ -84,20 +85,21 @@ impl Buffers {
                 };
                 (send, junk(len), of(step.root, block(me)))
             }
-            What::Gather if me == step.root => {
+            Collective::Gather if me == step.root => {
                 let all = (0..n).flat_map(|rank| of(rank, 0..len)).collect();
                 (mine(), junk(n * len), all)
             }
-            What::Gather => (mine(), vec![], vec![]),
-            What::Allgather => {
+            Collective::Gather => (mine(), vec![], vec![]),
+            Collective::Allgather => {
                 let all = (0..n).flat_map(|rank| of(rank, 0..len)).collect();
                 (mine(), junk(n * len), all)
             }
-            What::Alltoall => {
+            Collective::Alltoall => {
                 let all = (0..n).flat_map(|rank| of(rank, block(me))).collect();
                 (of(me, 0..n * len), junk(n * len), all)
             }
-            What::ReduceScatter => (of(me, 0..n * len), junk(len), sum(0..n, block(me))),
+            Collective::ReduceScatter => (of(me, 0..n * len), junk(len), sum(0..n, block(me))),
+            other => unreachable!("{other} is not drawn"),
         };
         let symmetric = mixed(&[seed, 3]).is_multiple_of(4).then_some(member);
         let left = Cell::new(panics_at.as_ref().map_or(u64::MAX, |(call, _)| *call));
@@ -130,17 +132,18 @@ impl Buffers {
         let (root, is_root) = (self.step.root, self.me == self.step.root);
         let (send, recv, by) = (&self.send[..], &mut self.recv[..], &self.operator);
         match self.step.what {
-            What::Barrier => member.barrier(),
-            What::Broadcast => member.broadcast(root, recv),
-            What::Reduce => member.reduce(root, recv, by),
-            What::Allreduce => member.allreduce(recv, by),
-            What::Scatter => member.scatter(root, is_root.then_some(send), recv),
-            What::Gather => member.gather(root, send, is_root.then_some(recv)),
-            What::Allgather => member.allgather(send, recv),
-            What::Alltoall => member.alltoall(send, recv),
-            What::ReduceScatter => member.reduce_scatter(send, recv, by),
-            What::Scan => member.scan(recv, by),
-            What::Exscan => member.exscan(recv, by),
+            Collective::Barrier => member.barrier(),
+            Collective::Broadcast => member.broadcast(root, recv),
+            Collective::Reduce => member.reduce(root, recv, by),
+            Collective::Allreduce => member.allreduce(recv, by),
+            Collective::Scatter => member.scatter(root, is_root.then_some(send), recv),
+            Collective::Gather => member.gather(root, send, is_root.then_some(recv)),
+            Collective::Allgather => member.allgather(send, recv),
+            Collective::Alltoall => member.alltoall(send, recv),
+            Collective::ReduceScatter => member.reduce_scatter(send, recv, by),
+            Collective::Scan => member.scan(recv, by),
+            Collective::Exscan => member.exscan(recv, by),
+            other => unreachable!("{other} is not drawn"),
         }
     }
 
@@ -151,17 +154,18 @@ impl Buffers {
         let (root, is_root) = (self.step.root, self.me == self.step.root);
         let (send, recv, by) = (&self.send[..], &mut self.recv[..], &self.operator);
         match self.step.what {
-            What::Barrier => flight.barrier(),
-            What::Broadcast => flight.broadcast(root, recv),
-            What::Reduce => flight.reduce(root, recv, by),
-            What::Allreduce => flight.allreduce(recv, by),
-            What::Scatter => flight.scatter(root, is_root.then_some(send), recv),
-            What::Gather => flight.gather(root, send, is_root.then_some(recv)),
-            What::Allgather => flight.allgather(send, recv),
-            What::Alltoall => flight.alltoall(send, recv),
-            What::ReduceScatter => flight.reduce_scatter(send, recv, by),
-            What::Scan => flight.scan(recv, by),
-            What::Exscan => flight.exscan(recv, by),
+            Collective::Barrier => flight.barrier(),
+            Collective::Broadcast => flight.broadcast(root, recv),
+            Collective::Reduce => flight.reduce(root, recv, by),
+            Collective::Allreduce => flight.allreduce(recv, by),
+            Collective::Scatter => flight.scatter(root, is_root.then_some(send), recv),
+            Collective::Gather => flight.gather(root, send, is_root.then_some(recv)),
+            Collective::Allgather => flight.allgather(send, recv),
+            Collective::Alltoall => flight.alltoall(send, recv),
+            Collective::ReduceScatter => flight.reduce_scatter(send, recv, by),
+            Collective::Scan => flight.scan(recv, by),
+            Collective::Exscan => flight.exscan(recv, by),
+            other => unreachable!("{other} is not drawn"),
         }
     }
 }

@@ -4,69 +4,38 @@ use super::random::{Random, mixed};
 use super::spec::Spec;
 use super::state::{Blow, Tempo};
 use corecast_collectives::{BarrierPlan, Plans};
+use corecast_model::Collective;
 use corecast_wire::WaitConfig;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    Barrier,
-    Broadcast,
-    Reduce,
-    Allreduce,
-    Scatter,
-    Gather,
-    Allgather,
-    Alltoall,
-    ReduceScatter,
-    Scan,
-    Exscan,
+/// The collectives that programs draw: the first ones, whose parts have one length.
+pub(crate) const DRAWN: &[Collective] = Collective::ALL.split_at(11).0;
+
+fn has_operator(what: Collective) -> bool {
+    matches!(
+        what.algorithms_of(),
+        Collective::Reduce | Collective::Allreduce | Collective::ReduceScatter | Collective::Scan
+    )
 }
 
-impl What {
-    const ALL: [Self; 11] = [
-        Self::Barrier,
-        Self::Broadcast,
-        Self::Reduce,
-        Self::Allreduce,
-        Self::Scatter,
-        Self::Gather,
-        Self::Allgather,
-        Self::Alltoall,
-        Self::ReduceScatter,
-        Self::Scan,
-        Self::Exscan,
-    ];
-
-    fn has_root(self) -> bool {
-        matches!(
-            self,
-            Self::Broadcast | Self::Reduce | Self::Scatter | Self::Gather
-        )
-    }
-
-    fn has_operator(self) -> bool {
-        matches!(
-            self,
-            Self::Reduce | Self::Allreduce | Self::ReduceScatter | Self::Scan | Self::Exscan
-        )
-    }
-
-    fn is_of_blocks(self) -> bool {
-        matches!(
-            self,
-            Self::Scatter | Self::Gather | Self::Allgather | Self::Alltoall | Self::ReduceScatter
-        )
-    }
+fn is_of_blocks(what: Collective) -> bool {
+    matches!(
+        what,
+        Collective::Scatter
+            | Collective::Gather
+            | Collective::Allgather
+            | Collective::Alltoall
+            | Collective::ReduceScatter
+    )
 }
 
 /// One operation of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) number: usize,
-    pub(crate) what: What,
+    pub(crate) what: Collective,
     pub(crate) root: usize,
     /// Elements of a buffer, or of a block.
     pub(crate) len: usize,
@@ -84,7 +53,7 @@ pub(crate) enum Piece {
 /// How a rank calls another operation than the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misuse {
-    OtherWhat(What),
+    OtherWhat(Collective),
     OtherRoot(usize),
     OtherLen(usize),
     /// It does not call it at all.
@@ -280,7 +249,7 @@ impl Case {
         }
         faults.retain(|fault| match fault {
             Fault::OperatorPanic { number, .. } => {
-                find(&pieces, *number).is_some_and(|step| step.what.has_operator())
+                find(&pieces, *number).is_some_and(|step| has_operator(step.what))
             }
             _ => true,
         });
@@ -436,9 +405,9 @@ fn spec(random: &Random, seed: u64, n: usize) -> Spec {
 }
 
 fn step(random: &Random, n: usize, number: usize) -> Step {
-    let what = random.pick(&What::ALL);
+    let what = random.pick(DRAWN);
     let mut len = random.pick(&LENGTHS);
-    if what.is_of_blocks() {
+    if is_of_blocks(what) {
         len /= if random.once_in(2) { n } else { 1 };
     }
     Step {
@@ -457,7 +426,7 @@ fn two_cancellations(random: &Random, n: usize) -> (Vec<Piece>, Vec<Fault>) {
     let broadcast = |number| {
         Piece::Blocking(Step {
             number,
-            what: What::Broadcast,
+            what: Collective::Broadcast,
             root: ahead,
             len: random.below(6) as usize,
         })
@@ -474,7 +443,12 @@ fn one_is_longer(random: &Random, n: usize) -> (Vec<Piece>, Vec<Fault>) {
     let rank = random.index(n);
     let (root, len) = (rank, random.pick(&[1, 3, 30, 100]));
     let steps = |numbers: std::ops::Range<usize>| {
-        let whats = [What::Reduce, What::Allreduce, What::Gather, What::Barrier];
+        let whats = [
+            Collective::Reduce,
+            Collective::Allreduce,
+            Collective::Gather,
+            Collective::Barrier,
+        ];
         let step = |number| Step {
             number,
             what: random.pick(&whats[..if number == 1 { 3 } else { 4 }]),
@@ -515,7 +489,7 @@ fn fails_while_another_cancels(
     let reduce = |number| {
         Piece::Blocking(Step {
             number,
-            what: What::Reduce,
+            what: Collective::Reduce,
             root,
             len: 1,
         })
@@ -557,11 +531,11 @@ fn fault(random: &Random, n: usize, processes: usize, threads: bool, pieces: &[P
             },
         },
         4 | 5 => {
-            let other = What::ALL[random.index(What::ALL.len())];
+            let other = DRAWN[random.index(DRAWN.len())];
             let how = match random.below(6) {
                 0 | 1 if other != of.what => Misuse::OtherWhat(other),
                 2 if n > 1 && of.what.has_root() => Misuse::OtherRoot((of.root + 1) % n),
-                3 if of.what != What::Barrier => Misuse::OtherLen(random.pick(&LENGTHS)),
+                3 if of.what != Collective::Barrier => Misuse::OtherLen(random.pick(&LENGTHS)),
                 4 if of.what.has_root() => Misuse::BadRoot,
                 _ => Misuse::Skip,
             };

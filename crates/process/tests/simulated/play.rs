@@ -1,9 +1,10 @@
 //! One rank in a case: it calls the program, and does what its faults say.
 
 use super::buffers::{Buffers, INJECTED};
-use super::case::{Case, Fault, Misuse, Piece, Step, What};
+use super::case::{Case, Fault, Misuse, Piece, Step};
 use super::random::Random;
 use super::scheduler::sim;
+use corecast_model::Collective;
 use corecast_team::{Failure, Member, Request, Team};
 use corecast_wire::sync::sleep;
 use std::cell::{Cell, RefCell};
@@ -207,7 +208,7 @@ impl Rank<'_> {
 
     fn ends(&self, step: &Step, right: bool) {
         let all = (1 << self.stage.case.n) - 1;
-        let met = step.what != What::Barrier || self.stage.entered[step.number].get() == all;
+        let met = step.what != Collective::Barrier || self.stage.entered[step.number].get() == all;
         let outcome = match right && met {
             true => Outcome::Right,
             false => Outcome::Wrong,

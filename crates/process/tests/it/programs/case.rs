@@ -1,11 +1,12 @@
 //! One rank's part in one operation: its buffers, somewhere in larger ones, and what a naive reference
 //! says must be in them afterwards.
 
-use super::draw::{Of, Step, What, typed};
+use super::draw::{Of, Step, typed};
 use super::element::{By, Element, Fold, add, bytewise, then};
 use super::mixed;
 use crate::periodic::{PERIOD, joined, repeated};
 use corecast_collectives::Parts;
+use corecast_model::Collective;
 use corecast_team::{Failure, Member, Overlap, Request};
 use std::ops::{DerefMut, Range};
 
@@ -169,34 +170,34 @@ impl<T: Element> Typed<T> {
         let layout_seed = mixed(&[step.seed, shift]);
 
         let (send, recv, expected): (Vec<T>, Vec<T>, Vec<T>) = match step.what {
-            What::Barrier => Default::default(),
-            What::Broadcast => (vec![], mine(), data(step, root, 0, len)),
-            What::Reduce if me == root => (vec![], mine(), all_ranks(len)),
-            What::Reduce => (vec![], mine(), mine()),
-            What::Allreduce => (vec![], mine(), all_ranks(len)),
-            What::Scan => (vec![], mine(), folded(step, 0..me + 1, len, fold)),
-            What::Exscan if me == 0 => (vec![], mine(), mine()),
-            What::Exscan => (vec![], mine(), folded(step, 0..me, len, fold)),
-            What::Scatter => {
+            Collective::Barrier => Default::default(),
+            Collective::Broadcast => (vec![], mine(), data(step, root, 0, len)),
+            Collective::Reduce if me == root => (vec![], mine(), all_ranks(len)),
+            Collective::Reduce => (vec![], mine(), mine()),
+            Collective::Allreduce => (vec![], mine(), all_ranks(len)),
+            Collective::Scan => (vec![], mine(), folded(step, 0..me + 1, len, fold)),
+            Collective::Exscan if me == 0 => (vec![], mine(), mine()),
+            Collective::Exscan => (vec![], mine(), folded(step, 0..me, len, fold)),
+            Collective::Scatter => {
                 let all = joined((0..n).map(|to| data(step, root, to, len)));
                 let send = if me == root { all } else { vec![] };
                 (send, junk(len), data(step, root, me, len))
             }
-            What::Gather => {
+            Collective::Gather => {
                 let into = if me == root { junk(n * len) } else { vec![] };
                 let all = joined((0..n).map(|rank| data(step, rank, 0, len)));
                 (mine(), into, if me == root { all } else { vec![] })
             }
-            What::Allgather => {
+            Collective::Allgather => {
                 let all = joined((0..n).map(|rank| data(step, rank, 0, len)));
                 (mine(), junk(n * len), all)
             }
-            What::Alltoall => {
+            Collective::Alltoall => {
                 let send = joined((0..n).map(|to| data(step, me, to, len)));
                 let all = joined((0..n).map(|from| data(step, from, me, len)));
                 (send, junk(n * len), all)
             }
-            What::Scatterv => {
+            Collective::Scatterv => {
                 give = Layout::scattered(counts(), layout_seed);
                 let mut send = junk(give.all);
                 for to in 0..n {
@@ -205,10 +206,10 @@ impl<T: Element> Typed<T> {
                 let part = give.counts[me];
                 (send, junk(part), data(step, root, me, part))
             }
-            What::Gatherv | What::Allgatherv => {
+            Collective::Gatherv | Collective::Allgatherv => {
                 take = Layout::scattered(counts(), layout_seed);
                 let (recv, mut expected) = (junk(take.all), junk(take.all));
-                if me == root || step.what == What::Allgatherv {
+                if me == root || step.what == Collective::Allgatherv {
                     for from in 0..n {
                         let part = data(step, from, 0, take.counts[from]);
                         expected[take.of(from)].copy_from_slice(&part);
@@ -216,7 +217,7 @@ impl<T: Element> Typed<T> {
                 }
                 (data(step, me, 0, take.counts[me]), recv, expected)
             }
-            What::Alltoallv => {
+            Collective::Alltoallv => {
                 let row = (0..n).map(|to| step.count(me, to)).collect();
                 let column = (0..n).map(|from| step.count(from, me)).collect();
                 give = Layout::scattered(row, layout_seed);
@@ -231,13 +232,13 @@ impl<T: Element> Typed<T> {
                 }
                 (send, recv, expected)
             }
-            What::ReduceScatter => {
+            Collective::ReduceScatter => {
                 let more = |rank: usize| usize::from(rank < len % n);
                 give = Layout::packed((0..n).map(|rank| len / n + more(rank)).collect());
                 let part = give.of(me);
                 (mine(), junk(part.len()), all_ranks(len)[part].to_vec())
             }
-            What::ReduceScatterv => {
+            Collective::ReduceScatterv => {
                 give = Layout::packed(counts());
                 let part = give.of(me);
                 let expected = all_ranks(give.all)[part.clone()].to_vec();
@@ -270,28 +271,28 @@ macro_rules! call {
         let (give, take) = (&$case.give, &$case.take);
         let is_root = $case.me == root;
         match $case.step.what {
-            What::Barrier => $barrier,
-            What::Broadcast => $on.broadcast(root, recv),
-            What::Reduce => $on.reduce(root, recv, $operator),
-            What::Allreduce => $on.allreduce(recv, $operator),
-            What::Scatter => $on.scatter(root, is_root.then_some(send), recv),
-            What::Scatterv => {
+            Collective::Barrier => $barrier,
+            Collective::Broadcast => $on.broadcast(root, recv),
+            Collective::Reduce => $on.reduce(root, recv, $operator),
+            Collective::Allreduce => $on.allreduce(recv, $operator),
+            Collective::Scatter => $on.scatter(root, is_root.then_some(send), recv),
+            Collective::Scatterv => {
                 let send = is_root.then(|| (send, give.parts()));
                 $on.scatterv(root, send, recv)
             }
-            What::Gather => $on.gather(root, send, is_root.then_some(recv)),
-            What::Gatherv => {
+            Collective::Gather => $on.gather(root, send, is_root.then_some(recv)),
+            Collective::Gatherv => {
                 let recv = is_root.then(|| (recv, take.parts()));
                 $on.gatherv(root, send, recv)
             }
-            What::Allgather => $on.allgather(send, recv),
-            What::Allgatherv => $on.allgatherv(send, recv, take.parts()),
-            What::Alltoall => $on.alltoall(send, recv),
-            What::Alltoallv => $on.alltoallv((send, give.parts()), (recv, take.parts())),
-            What::ReduceScatter => $on.reduce_scatter(send, recv, $operator),
-            What::ReduceScatterv => $on.reduce_scatterv(send, &give.counts, recv, $operator),
-            What::Scan => $on.scan(recv, $operator),
-            What::Exscan => $on.exscan(recv, $operator),
+            Collective::Allgather => $on.allgather(send, recv),
+            Collective::Allgatherv => $on.allgatherv(send, recv, take.parts()),
+            Collective::Alltoall => $on.alltoall(send, recv),
+            Collective::Alltoallv => $on.alltoallv((send, give.parts()), (recv, take.parts())),
+            Collective::ReduceScatter => $on.reduce_scatter(send, recv, $operator),
+            Collective::ReduceScatterv => $on.reduce_scatterv(send, &give.counts, recv, $operator),
+            Collective::Scan => $on.scan(recv, $operator),
+            Collective::Exscan => $on.exscan(recv, $operator),
         }
     }};
 }

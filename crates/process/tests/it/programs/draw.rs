@@ -3,79 +3,42 @@
 use super::element::{Element, Fold};
 use super::spec::Spec;
 use super::{lengths, mixed};
+use corecast_model::Collective;
 use corecast_team::Synchrony;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
-    Barrier,
-    Broadcast,
-    Reduce,
-    Allreduce,
-    Scatter,
-    Scatterv,
-    Gather,
-    Gatherv,
-    Allgather,
-    Allgatherv,
-    Alltoall,
-    Alltoallv,
-    ReduceScatter,
-    ReduceScatterv,
-    Scan,
-    Exscan,
+/// All collectives, in the order in which programs draw them.
+pub(super) const DRAWN: [Collective; 16] = [
+    Collective::Barrier,
+    Collective::Broadcast,
+    Collective::Reduce,
+    Collective::Allreduce,
+    Collective::Scatter,
+    Collective::Scatterv,
+    Collective::Gather,
+    Collective::Gatherv,
+    Collective::Allgather,
+    Collective::Allgatherv,
+    Collective::Alltoall,
+    Collective::Alltoallv,
+    Collective::ReduceScatter,
+    Collective::ReduceScatterv,
+    Collective::Scan,
+    Collective::Exscan,
+];
+
+pub(super) fn combines(what: Collective) -> bool {
+    matches!(
+        what.algorithms_of(),
+        Collective::Reduce | Collective::Allreduce | Collective::ReduceScatter | Collective::Scan
+    )
 }
 
-impl What {
-    pub(super) const ALL: [Self; 16] = [
-        Self::Barrier,
-        Self::Broadcast,
-        Self::Reduce,
-        Self::Allreduce,
-        Self::Scatter,
-        Self::Scatterv,
-        Self::Gather,
-        Self::Gatherv,
-        Self::Allgather,
-        Self::Allgatherv,
-        Self::Alltoall,
-        Self::Alltoallv,
-        Self::ReduceScatter,
-        Self::ReduceScatterv,
-        Self::Scan,
-        Self::Exscan,
-    ];
-
-    pub(super) fn has_root(self) -> bool {
-        matches!(
-            self,
-            Self::Broadcast
-                | Self::Reduce
-                | Self::Scatter
-                | Self::Scatterv
-                | Self::Gather
-                | Self::Gatherv
-        )
-    }
-
-    pub(super) fn combines(self) -> bool {
-        matches!(
-            self,
-            Self::Reduce
-                | Self::Allreduce
-                | Self::ReduceScatter
-                | Self::ReduceScatterv
-                | Self::Scan
-                | Self::Exscan
-        )
-    }
-
-    /// Whether each rank has a part of the data that are moved, or combined.
-    pub(super) fn has_parts(self) -> bool {
-        match self {
-            Self::ReduceScatterv => true,
-            Self::Barrier | Self::Broadcast => false,
-            _ => !self.combines(),
-        }
+/// Whether each rank has a part of the data that are moved, or combined.
+pub(super) fn has_parts(what: Collective) -> bool {
+    match what {
+        Collective::ReduceScatterv => true,
+        Collective::Barrier | Collective::Broadcast => false,
+        _ => !combines(what),
     }
 }
 
@@ -110,7 +73,7 @@ const OFS: [Of; 4] = [Of::U8, Of::U64, Of::Odd, Of::Long];
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(super) number: usize,
-    pub(super) what: What,
+    pub(super) what: Collective,
     pub(super) of: Of,
     pub(super) fold: Fold,
     pub(super) root: usize,
@@ -123,7 +86,7 @@ pub(crate) struct Step {
 
 impl Step {
     fn draw(rng: &mut fastrand::Rng, spec: &Spec, number: usize) -> Self {
-        let what = What::ALL[rng.usize(..What::ALL.len())];
+        let what = DRAWN[rng.usize(..DRAWN.len())];
         let of = OFS[rng.usize(..OFS.len())];
         let (folds, element_size) = typed!(of, T => (T::FOLDS, size_of::<T>()));
         let fold = folds[rng.usize(..folds.len())];

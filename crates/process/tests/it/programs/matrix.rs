@@ -3,12 +3,13 @@
 //! reduction.
 
 use super::case::case;
-use super::draw::{Of, Step, What};
+use super::draw::{DRAWN, Of, Step, combines, has_parts};
 use super::element::Fold;
 use corecast_collectives::{
     Algorithms, Plans, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter,
     scan, scatter,
 };
+use corecast_model::Collective;
 use corecast_plan::Pattern;
 use corecast_team::{Options, Synchrony, Team};
 
@@ -23,7 +24,7 @@ const LONG: [usize; 9] = [
 
 const RANKS_MAX: usize = 9;
 
-fn matrix(whats: &[What], choices: impl Iterator<Item = Algorithms>) {
+fn matrix(whats: &[Collective], choices: impl Iterator<Item = Algorithms>) {
     let syncs: Vec<Synchrony> = Synchrony::all().collect();
     for (index, algorithms) in choices.enumerate() {
         for n in 1..=RANKS_MAX {
@@ -48,7 +49,7 @@ fn matrix(whats: &[What], choices: impl Iterator<Item = Algorithms>) {
                     .flat_map(|what| lens.iter().map(move |len| (what, len)))
                 {
                     for root in (0..n).filter(|&root| what.has_root() || root == 0) {
-                        let folds = if what.combines() {
+                        let folds = if combines(what) {
                             &[Fold::Sum, Fold::Then][..]
                         } else {
                             &[Fold::Sum]
@@ -90,7 +91,7 @@ macro_rules! matrices {
                 algorithms.$collective = choice.into();
                 algorithms
             });
-            matrix(&[$(What::$what),*], choices);
+            matrix(&[$(Collective::$what),*], choices);
         }
     )*};
 }
@@ -114,8 +115,8 @@ fn sixteen_mebibytes_arrive_whole() {
         let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
         let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
         Team::new(plans).unwrap().run(|member| {
-            for (number, &what) in What::ALL.iter().enumerate() {
-                let (of, whole) = match what.combines() {
+            for (number, &what) in DRAWN.iter().enumerate() {
+                let (of, whole) = match combines(what) {
                     true => (Of::U64, (2 << 20) + 1),
                     false => (Of::U8, (16 << 20) + 1),
                 };
@@ -125,7 +126,7 @@ fn sixteen_mebibytes_arrive_whole() {
                     of,
                     fold: Fold::Max,
                     root: number % n,
-                    len: if what.has_parts() { whole / n } else { whole },
+                    len: if has_parts(what) { whole / n } else { whole },
                     sync: Synchrony::LOOSE,
                     seed: number as u64,
                 };

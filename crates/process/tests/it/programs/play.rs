@@ -2,8 +2,9 @@
 
 use super::apart::clock_ns;
 use super::case::{Case, case};
-use super::draw::{Piece, Program, Step, What};
+use super::draw::{Piece, Program, Step};
 use super::{doom, mixed};
+use corecast_model::Collective;
 use corecast_team::{Await, Failure, Member, Request};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -104,7 +105,7 @@ impl<'a> Player<'a> {
             }
             case.block(member)
         })?;
-        if sync.exit == Await::All || step.what == What::Barrier {
+        if sync.exit == Await::All || step.what == Collective::Barrier {
             witness.all_have_entered(step);
         }
         case.check();
@@ -150,7 +151,7 @@ impl<'a> Player<'a> {
         }
         self.called_at = clock_ns();
         let ended = |step: &Step, witness: &Witness| {
-            if step.what == What::Barrier {
+            if step.what == Collective::Barrier {
                 witness.all_have_entered(step);
             }
         };
