@@ -4,9 +4,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The number of a member of a team, from 0.
-pub type Rank = usize;
-
 /// A collective. The names are those of MPI, spelled out.
 ///
 /// # Examples
@@ -142,18 +139,6 @@ impl Collective {
         matches!(
             self.algorithms_of(),
             Self::Broadcast | Self::Reduce | Self::Scatter | Self::Gather
-        )
-    }
-
-    /// Whether the ranks' parts may have different lengths.
-    pub const fn has_parts(self) -> bool {
-        matches!(
-            self,
-            Self::Scatterv
-                | Self::Gatherv
-                | Self::Allgatherv
-                | Self::Alltoallv
-                | Self::ReduceScatterv
         )
     }
 

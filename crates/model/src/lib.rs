@@ -40,7 +40,7 @@ pub use basis::CostBasis;
 pub use builtin::{builtin, builtin_names, default_costs_for};
 pub use classes::ClassCosts;
 pub use cluster::Cluster;
-pub use collective::{Collective, Rank, UnknownCollective};
+pub use collective::{Collective, UnknownCollective};
 pub use deep::Deep;
 pub use file::{FileError, MachineFile, Measured};
 pub use lines::{LineCosts, Lines, Place};

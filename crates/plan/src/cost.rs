@@ -154,23 +154,6 @@ pub fn broadcast_avail(costs: &CostModel, tree: &Tree) -> Vec<f64> {
     avail
 }
 
-/// For each rank the latency of the broadcast below it, counted from when it has the value.
-#[must_use]
-pub fn broadcast_below(costs: &CostModel, tree: &Tree) -> Vec<f64> {
-    check(costs, tree);
-    let mut below = vec![0.0_f64; tree.len()];
-    for &v in tree.order().iter().rev() {
-        let mut clock = 0.0;
-        let mut last = 0.0_f64;
-        for &c in tree.children(v) {
-            clock += costs.send(v, c);
-            last = last.max(clock + costs.receive(v, c) + below[c]);
-        }
-        below[v] = last;
-    }
-    below
-}
-
 /// Returns for each rank the time at which it has taken all its children, when all leaves are ready
 /// at 0.
 ///

@@ -215,13 +215,6 @@ impl Grouped {
     pub fn shares_lines(&self) -> bool {
         self.groups.iter().flatten().any(|group| group.len() > 1)
     }
-
-    /// Returns the number of members of the largest group; 0 for a single member.
-    #[must_use]
-    pub fn largest(&self) -> usize {
-        let sizes = self.groups.iter().flatten().map(Vec::len);
-        sizes.max().unwrap_or(0)
-    }
 }
 
 impl From<&Tree> for Grouped {
@@ -271,9 +264,7 @@ mod tests {
         let tree = Tree::from_children(0, lists).unwrap();
         let grouped = Grouped::from(&tree);
         assert_eq!(grouped.groups(0), [vec![2], vec![1]]);
-        assert_eq!((grouped.to_tree(), grouped.largest()), (Some(tree), 1));
-        let flat = Grouped::flat(4, 2);
-        assert_eq!((flat.to_tree(), flat.largest()), (None, 3));
-        assert_eq!(Grouped::flat(1, 0).largest(), 0);
+        assert_eq!(grouped.to_tree(), Some(tree));
+        assert_eq!(Grouped::flat(4, 2).to_tree(), None);
     }
 }

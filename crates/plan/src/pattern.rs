@@ -135,30 +135,6 @@ impl Pattern {
         all
     }
 
-    /// Returns the patterns of Smelt §2.4, with which Smelt is compared, in the paper's order.
-    #[must_use]
-    pub fn smelt_baselines() -> [Self; 6] {
-        [
-            Self::Binary,
-            Self::Fibonacci,
-            Self::Sequential,
-            Self::Mst,
-            Self::Cluster,
-            Self::Bad,
-        ]
-    }
-
-    /// Whether the shape depends on measured costs or NUMA nodes.
-    #[must_use]
-    pub fn is_machine_aware(self) -> bool {
-        use Pattern::{Bad, BadBinary, Cluster, Levels, Mst, MstBinary, Smelt};
-        self.is_searched()
-            || matches!(
-                self,
-                Smelt | Mst | MstBinary | Cluster | Bad | BadBinary | Levels(_)
-            )
-    }
-
     /// Whether the plan is searched for, so that it gets better with more time.
     #[must_use]
     pub fn is_searched(self) -> bool {

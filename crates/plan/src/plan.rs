@@ -71,18 +71,17 @@ pub struct Plan {
 }
 
 impl RootChoice {
-    /// Returns the rank that is meant; `None` where the choice is left to a search.
+    /// Returns the rank that is meant: Smelt's root, unless one is given.
     ///
     /// # Errors
     ///
     /// A rank outside of the team.
-    pub fn resolve(self, costs: &CostModel, pattern: Pattern) -> Result<Option<usize>, PlanError> {
+    pub fn resolve(self, costs: &CostModel) -> Result<usize, PlanError> {
         let last = costs.n() - 1;
         match self {
-            Self::Auto if pattern.is_searched() => Ok(None),
-            Self::Auto | Self::Smelt => Ok(Some(smelt::root(costs))),
+            Self::Auto | Self::Smelt => Ok(smelt::root(costs)),
             Self::Rank(root) if root > last => Err(PlanError::RootOutside { root, last }),
-            Self::Rank(root) => Ok(Some(root)),
+            Self::Rank(root) => Ok(root),
         }
     }
 }
@@ -159,19 +158,19 @@ pub fn plan_with(
     effort: Effort,
     watch: Watch<'_>,
 ) -> Result<Plan, PlanError> {
-    let root = root.resolve(costs, pattern)?;
-    if pattern.radix().is_some_and(|radix| radix < 2) {
-        return Err(PlanError::Radix { pattern });
+    if !pattern.is_searched() {
+        let root = root.resolve(costs)?;
+        return pace::unwatched(|pace| built_within(costs, pattern, operation, root, None, pace));
     }
-    if pattern.is_searched() {
-        let found = best::search(costs, pattern, operation, root, effort, watch);
-        let (at, bound) = (found.shape.root().unwrap_or(0), Some(found.lower_bound));
-        let mut plan = Plan::of_shape(costs, pattern, operation, at, found.shape, bound)?;
-        plan.scope.root = root;
-        return Ok(plan);
-    }
-    let root = root.unwrap_or(0);
-    pace::unwatched(|pace| built_within(costs, pattern, operation, root, None, pace))
+    let root = match root {
+        RootChoice::Auto => None,
+        root => Some(root.resolve(costs)?),
+    };
+    let found = best::search(costs, pattern, operation, root, effort, watch);
+    let (at, bound) = (found.shape.root().unwrap_or(0), Some(found.lower_bound));
+    let mut plan = Plan::of_shape(costs, pattern, operation, at, found.shape, bound)?;
+    plan.scope.root = root;
+    Ok(plan)
 }
 
 /// Makes the plan of a pattern that needs no search, unless a watcher ends it.
@@ -183,6 +182,9 @@ fn built_within(
     proved: Option<f64>,
     pace: &mut Pace<'_>,
 ) -> ControlFlow<(), Result<Plan, PlanError>> {
+    if pattern.radix().is_some_and(|radix| radix < 2) {
+        return ControlFlow::Continue(Err(PlanError::Radix { pattern }));
+    }
     let tree = match operation {
         Operation::Reduce if pattern.looks_at_costs() => {
             let mirrored = bound::mirrored(costs, pace)?;

@@ -169,11 +169,6 @@ impl Tree {
         self.children[rank].is_empty()
     }
 
-    /// The ranks that serve nobody, in breadth-first order.
-    pub fn leaves(&self) -> impl Iterator<Item = usize> {
-        self.order.iter().copied().filter(|&v| self.is_leaf(v))
-    }
-
     /// Returns for each rank the number of edges between the root and it.
     #[must_use]
     pub fn depths(&self) -> Vec<usize> {

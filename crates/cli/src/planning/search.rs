@@ -183,7 +183,7 @@ pub(crate) fn compare(
     interrupt::listen();
     let start = Instant::now();
     let budget = limits.budget(Pattern::Best);
-    let at = root.resolve(&team.costs, Pattern::Smelt)?.unwrap_or(0);
+    let at = root.resolve(&team.costs)?;
     // Goes on until this share of the time has passed.
     let until = |share: f64| {
         let over = budget.is_some_and(|budget| start.elapsed() >= budget.mul_f64(share));

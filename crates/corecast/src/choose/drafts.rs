@@ -4,9 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
 use corecast_model::{CostModel, RacedCandidate};
-use corecast_plan::{
-    Operation, Pattern, PatternError, PlanError, RootChoice, Shape, Tree, cost, smelt,
-};
+use corecast_plan::{Operation, Pattern, PatternError, PlanError, RootChoice, Shape, Tree, cost};
 
 use super::best::{FoundTree, Searcher, other_roots};
 use super::candidate::{Candidate, ONE_TREE};
@@ -34,20 +32,11 @@ impl<'a> Drafts<'a> {
         (fan_in, fan_out): (&'a CostModel, &'a CostModel),
         root: RootChoice,
     ) -> Result<Self, PlanError> {
-        let last = fan_out.n() - 1;
-        let free_root = root == RootChoice::Auto;
-        let root = match root {
-            RootChoice::Rank(root) if root > last => {
-                return Err(PlanError::RootOutside { root, last });
-            }
-            RootChoice::Rank(root) => root,
-            _ => smelt::root(fan_out),
-        };
         Ok(Self {
             fan_in,
             fan_out,
-            root,
-            free_root,
+            root: root.resolve(fan_out)?,
+            free_root: root == RootChoice::Auto,
             mirrored: OnceCell::new(),
             searcher: Searcher::default(),
             best_in: OnceCell::new(),

@@ -46,10 +46,7 @@ pub fn plan_above_while(
     lower_bound: f64,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Option<Plan>, PlanError> {
-    RootChoice::Rank(root).resolve(costs, pattern)?;
-    if pattern.radix().is_some_and(|radix| radix < 2) {
-        return Err(PlanError::Radix { pattern });
-    }
+    RootChoice::Rank(root).resolve(costs)?;
     let (proved, pace) = (Some(lower_bound), &mut Pace::patient(go_on));
     let built = built_within(costs, pattern, operation, root, proved, pace);
     built.continue_value().transpose()

@@ -1,6 +1,8 @@
 //! Bounds against brute force over all ordered trees, and plans against their own claims.
 
-use crate::common::{all_ordered_trees, any_costs, close, costs_of_kind, optimum, public_machines};
+use crate::common::{
+    all_ordered_trees, any_costs, close, costs_of_kind, optimum, public_machines, tree_patterns,
+};
 use corecast_model::CostModel;
 use corecast_plan::bound::{any_barrier, lower_bound};
 use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree, cost, plan};
@@ -243,10 +245,7 @@ fn impossible_requests_are_refused() {
 fn public_machines_give_sound_plans() {
     for machine in public_machines() {
         let costs = machine.costs();
-        let mut patterns = Pattern::oblivious();
-        patterns.extend(Pattern::smelt_baselines());
-        patterns.extend([Pattern::Smelt, Pattern::MstBinary, Pattern::BadBinary]);
-        for pattern in patterns {
+        for pattern in tree_patterns() {
             for operation in Operation::ALL {
                 let plan = plan(costs, pattern, operation, RootChoice::Auto).unwrap();
                 assert!(plan.lower_bound > 0.0 && plan.lower_bound <= plan.latency);

@@ -1,6 +1,6 @@
 //! The checker accepts every plan, and refuses every plan that was corrupted.
 
-use crate::common::{any_costs, costs_of_kind, public_machines, random_team};
+use crate::common::{any_costs, costs_of_kind, public_machines, random_team, tree_patterns};
 use corecast_model::{CostModel, synthetic};
 use corecast_plan::check::{self, CheckError};
 use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Shape, Tree, plan};
@@ -8,10 +8,7 @@ use proptest::prelude::*;
 
 /// Every pattern that can be made.
 fn all_patterns() -> Vec<Pattern> {
-    let mut all = Pattern::oblivious();
-    all.extend(Pattern::smelt_baselines());
-    let aware = [Pattern::Smelt, Pattern::MstBinary, Pattern::BadBinary];
-    all.extend(aware);
+    let mut all = tree_patterns();
     all.extend([2, 3, 5].map(|radix| Pattern::Dissemination { radix }));
     all
 }

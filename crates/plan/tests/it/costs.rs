@@ -2,7 +2,7 @@
 
 use crate::common::{any_costs, close, naive_broadcast, naive_reduce};
 use corecast_model::CostModel;
-use corecast_plan::cost::{BusyKind, broadcast_avail, broadcast_below, latency, timeline};
+use corecast_plan::cost::{BusyKind, broadcast_avail, latency, timeline};
 use corecast_plan::order::best_order;
 use corecast_plan::{Operation, Tree, reroot};
 use proptest::prelude::*;
@@ -51,7 +51,6 @@ proptest! {
         prop_assert!(close(reduce, naive_reduce(&costs, &tree)));
         let inward = latency(&costs, &tree.reversed(), Operation::Reduce);
         prop_assert!(close(latency(&costs, &tree, Operation::Barrier), inward + broadcast));
-        prop_assert!(close(broadcast_below(&costs, &tree)[tree.root()], broadcast));
     }
 
     /// A tree with another root: the same edges, or one between the two roots in place of that above the new root.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use crate::common::{any_costs, public_machines};
+use crate::common::{any_costs, public_machines, tree_patterns};
 use corecast_model::CostModel;
 use corecast_plan::plan::plan_above_while;
 use corecast_plan::{Operation, Pattern, RootChoice, Tree, patterns, plan};
@@ -260,10 +260,7 @@ proptest! {
     #[test]
     fn patterns_span(costs in any_costs(40), root in any::<prop::sample::Index>()) {
         let root = root.index(costs.n());
-        let mut all = Pattern::oblivious();
-        all.extend(Pattern::smelt_baselines());
-        all.extend([Pattern::Smelt, Pattern::MstBinary, Pattern::BadBinary]);
-        for pattern in all {
+        for pattern in tree_patterns() {
             let tree = pattern.tree(&costs, root).unwrap();
             prop_assert_eq!((tree.len(), tree.root()), (costs.n(), root));
             prop_assert_eq!(pattern.tree(&costs, root), Some(tree.clone()));

@@ -3,7 +3,7 @@
 
 use crate::references::machine_database;
 use corecast_model::{CostModel, MachineFile, Unit};
-use corecast_plan::Tree;
+use corecast_plan::{Pattern, Tree};
 use proptest::prelude::*;
 
 pub(crate) mod adversary;
@@ -12,6 +12,20 @@ mod optima;
 pub(crate) mod oracle;
 
 pub(crate) use optima::optima;
+
+/// The patterns whose trees are constructed without a search.
+pub(crate) fn tree_patterns() -> Vec<Pattern> {
+    let mut all = Pattern::oblivious();
+    all.extend([
+        Pattern::Mst,
+        Pattern::MstBinary,
+        Pattern::Cluster,
+        Pattern::Bad,
+        Pattern::BadBinary,
+        Pattern::Smelt,
+    ]);
+    all
+}
 
 /// Smelt's latency, straight from its recursive definition (§3.1), `receive` included: a member has
 /// the value when its parent had it, plus the sends to all siblings up to itself, plus its receive.
