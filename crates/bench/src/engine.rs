@@ -28,8 +28,10 @@ pub trait Engine: Sync {
     /// Short name, unique within a race together with the setting.
     fn name(&self) -> &str;
 
-    /// How the engine was set up, as a line that lets others repeat it.
-    fn setting(&self) -> String;
+    /// How the engine was set up, as a line that lets others repeat it; empty where nothing can be set.
+    fn setting(&self) -> String {
+        String::new()
+    }
 
     /// The role of the engine in a comparison.
     fn role(&self) -> Role {

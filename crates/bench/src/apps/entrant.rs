@@ -108,10 +108,6 @@ impl Engine for OneRank<'_> {
         "one rank alone"
     }
 
-    fn setting(&self) -> String {
-        String::new()
-    }
-
     fn role(&self) -> Role {
         Role::Floor
     }

@@ -87,10 +87,6 @@ impl Library for LineBroadcast {
         }
     }
 
-    fn setting(&self) -> String {
-        String::new()
-    }
-
     fn role(&self) -> Role {
         Role::Floor
     }

@@ -72,10 +72,6 @@ mod tests {
             "forgetful"
         }
 
-        fn setting(&self) -> String {
-            String::new()
-        }
-
         fn ranks(&self) -> usize {
             2
         }

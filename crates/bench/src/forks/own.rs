@@ -185,10 +185,6 @@ impl Engine for Lines {
         "floor: a line each way"
     }
 
-    fn setting(&self) -> String {
-        String::new()
-    }
-
     fn role(&self) -> Role {
         Role::Floor
     }

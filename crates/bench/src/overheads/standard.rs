@@ -115,10 +115,6 @@ impl Engine for Critical {
         "std::sync::Mutex"
     }
 
-    fn setting(&self) -> String {
-        String::new()
-    }
-
     fn ranks(&self) -> usize {
         self.ranks
     }

@@ -68,10 +68,6 @@ impl Engine for PthreadBarrier {
         "pthread_barrier"
     }
 
-    fn setting(&self) -> String {
-        String::new()
-    }
-
     fn ranks(&self) -> usize {
         self.ranks
     }

@@ -25,10 +25,6 @@ impl Engine for StdBarrier {
         "std::sync::Barrier"
     }
 
-    fn setting(&self) -> String {
-        String::new()
-    }
-
     fn ranks(&self) -> usize {
         self.ranks
     }

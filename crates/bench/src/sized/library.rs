@@ -7,8 +7,10 @@ pub trait Library: Sync {
     /// Short name, unique within a race together with the setting.
     fn name(&self) -> &str;
 
-    /// How it was set up, as a line that lets others repeat it.
-    fn setting(&self) -> String;
+    /// How it was set up, as a line that lets others repeat it; empty where nothing can be set.
+    fn setting(&self) -> String {
+        String::new()
+    }
 
     /// Its role in a comparison.
     fn role(&self) -> Role {

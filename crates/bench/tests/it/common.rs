@@ -50,9 +50,6 @@ impl Engine for Open {
     fn name(&self) -> &str {
         "open"
     }
-    fn setting(&self) -> String {
-        String::new()
-    }
     fn ranks(&self) -> usize {
         self.0
     }

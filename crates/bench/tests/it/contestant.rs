@@ -77,9 +77,6 @@ fn a_second_race_of_the_same_contestant_fails_and_does_not_hang() {
             fn name(&self) -> &str {
                 "again"
             }
-            fn setting(&self) -> String {
-                String::new()
-            }
             fn ranks(&self) -> usize {
                 2
             }

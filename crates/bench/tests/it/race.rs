@@ -102,9 +102,6 @@ impl Engine for Made {
     fn name(&self) -> &str {
         "made"
     }
-    fn setting(&self) -> String {
-        String::new()
-    }
     fn ranks(&self) -> usize {
         self.ranks
     }
@@ -223,9 +220,6 @@ struct Teller {
 impl Engine for &Teller {
     fn name(&self) -> &str {
         "teller"
-    }
-    fn setting(&self) -> String {
-        String::new()
     }
     fn ranks(&self) -> usize {
         1

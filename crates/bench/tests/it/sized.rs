@@ -96,10 +96,6 @@ impl Library for Idle {
         "idle"
     }
 
-    fn setting(&self) -> String {
-        String::new()
-    }
-
     fn player<'a>(&'a self, _rank: usize) -> Box<dyn Player + 'a> {
         Box::new(Idle)
     }

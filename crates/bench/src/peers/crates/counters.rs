@@ -32,10 +32,6 @@ impl Engine for Hurdles {
         "hurdles"
     }
 
-    fn setting(&self) -> String {
-        String::new()
-    }
-
     fn ranks(&self) -> usize {
         self.ranks
     }
