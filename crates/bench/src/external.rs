@@ -147,15 +147,6 @@ impl External {
         self.home = Some(home);
     }
 
-    /// Runs the program once and returns nanoseconds per operation.
-    ///
-    /// # Errors
-    ///
-    /// [`ExternalError`]; no process of the group is left behind.
-    pub fn launch(&self) -> Result<f64, ExternalError> {
-        self.measure().map(|found| found.ns)
-    }
-
     /// Runs the program once and returns all that it says.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ mod version;
 pub use save::StoreError;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use corecast_model::cluster::Cluster;
 use corecast_model::profile::machine_key;
@@ -81,11 +81,6 @@ impl Store {
         Self {
             folder: Some(folder.into()),
         }
-    }
-
-    /// The folder; `None` where the environment names none.
-    pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
     }
 
     /// The file with the costs of `machine`.

@@ -25,12 +25,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     if show {
         eprintln!();
     }
-    match &outcome {
-        Outcome::Measured(measurement) => print(measurement),
-        Outcome::BuiltIn { why, .. } => println!("built-in costs: {why}"),
-    }
+    let file = match outcome {
+        Outcome::Measured(measurement) => {
+            print(&measurement);
+            measurement.to_machine_file(Basis::Batch)?
+        }
+        Outcome::BuiltIn { why, file } => {
+            println!("built-in costs: {why}");
+            *file
+        }
+    };
     if let Some(path) = arguments.next() {
-        std::fs::write(&path, outcome.to_machine_file()?.to_json())?;
+        std::fs::write(&path, file.to_json())?;
         println!("written to {path}");
     }
     Ok(())

@@ -62,16 +62,6 @@ impl fmt::Display for Class {
     }
 }
 
-/// Returns the class of the ordered pair (`from`, `to`).
-///
-/// # Cost
-///
-/// Each cache of the machine is looked at; [`Schedule`](crate::Schedule) prepares a table instead.
-#[must_use]
-pub fn class_of(machine: &Machine, from: &Pu, to: &Pu) -> Class {
-    Caches::new(machine).class(from, to)
-}
-
 /// The data caches of each hardware thread.
 #[derive(Debug)]
 pub(crate) struct Caches {
@@ -154,7 +144,8 @@ mod tests {
         ];
         machine.validate().unwrap();
         let pu = |n: usize| &machine.pus[n];
-        let kind = |a, b| class_of(&machine, pu(a), pu(b)).kind;
+        let caches = Caches::new(&machine);
+        let kind = |a, b| caches.class(pu(a), pu(b)).kind;
         assert_eq!(kind(0, 1), Kind::SameCore);
         assert_eq!(kind(0, 2), Kind::SharedCache(2));
         assert_eq!(kind(0, 6), Kind::SharedCache(3));
@@ -163,12 +154,12 @@ mod tests {
         assert_eq!(kind(0, 8), Kind::SamePackage);
         assert_eq!(kind(0, 31), Kind::OtherPackage);
         assert_ne!(
-            class_of(&machine, pu(0), pu(31)),
-            class_of(&machine, pu(31), pu(0)),
+            caches.class(pu(0), pu(31)),
+            caches.class(pu(31), pu(0)),
             "the two directions are classes of their own"
         );
         assert_eq!(
-            class_of(&machine, pu(0), pu(31)).to_string(),
+            caches.class(pu(0), pu(31)).to_string(),
             "other package from NUMA node 0 to 3"
         );
     }

@@ -128,22 +128,13 @@ impl Measurement {
         }
     }
 
-    /// Makes the machine file on Smelt's basis, [`Basis::Batch`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`to_machine_file_on`](Self::to_machine_file_on).
-    pub fn to_machine_file(&self) -> Result<MachineFile, FileError> {
-        self.to_machine_file_on(Basis::Batch)
-    }
-
     /// Makes the machine file: costs in nanoseconds with their intervals, when and how they were
     /// measured. A sampled measurement says so among the machine's assumptions.
     ///
     /// # Errors
     ///
     /// The machine was changed since, so that it lacks a thread or is no longer valid.
-    pub fn to_machine_file_on(&self, basis: Basis) -> Result<MachineFile, FileError> {
+    pub fn to_machine_file(&self, basis: Basis) -> Result<MachineFile, FileError> {
         let receive = self.receive_on(basis);
         let n = self.threads.len();
         let costs = CostModel::from_fn(

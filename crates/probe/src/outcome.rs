@@ -1,6 +1,6 @@
 //! Measured costs, or built-in ones with the reason why the machine was not measured.
 
-use corecast_model::{FileError, Machine, MachineFile, default_costs_for};
+use corecast_model::{Machine, MachineFile, default_costs_for};
 
 use crate::{Config, Measurement, ProbeError, Progress, pairwise};
 
@@ -54,20 +54,6 @@ pub fn measure_or_builtin(
             file: Box::new(built_in(config, machine)),
         }),
         Err(error) => Err(error),
-    }
-}
-
-impl Outcome {
-    /// The machine file of either case.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Measurement::to_machine_file`].
-    pub fn to_machine_file(&self) -> Result<MachineFile, FileError> {
-        match self {
-            Self::Measured(measurement) => measurement.to_machine_file(),
-            Self::BuiltIn { file, .. } => Ok((**file).clone()),
-        }
     }
 }
 

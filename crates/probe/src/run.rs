@@ -63,7 +63,7 @@ impl Progress {
 /// # Examples
 ///
 /// ```no_run
-/// use corecast_probe::{Config, pairwise};
+/// use corecast_probe::{Basis, Config, pairwise};
 ///
 /// let machine = corecast_machine::discover().machine;
 /// let measurement = pairwise(&Config::whole(&machine), &machine, |p| {
@@ -71,7 +71,7 @@ impl Progress {
 /// })?;
 /// println!("one way from {} to {}: {:.0} ns",
 ///     measurement.threads[0], measurement.threads[1], measurement.one_way.ns.get(0, 1));
-/// std::fs::write("machine.json", measurement.to_machine_file()?.to_json())?;
+/// std::fs::write("machine.json", measurement.to_machine_file(Basis::Batch)?.to_json())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn pairwise(

@@ -43,7 +43,7 @@ pub fn with_calls(
     basis: Basis,
     operations: &[Collective],
 ) -> Result<MachineFile, MeasureError> {
-    let file = measurement.to_machine_file_on(basis);
+    let file = measurement.to_machine_file(basis);
     let file = file.map_err(MeasureError::Machine)?;
     if ending::is_asked() {
         return Ok(file);

@@ -13,7 +13,7 @@ fn script(text: &str) -> External {
 #[test]
 fn a_result_is_read_from_among_other_lines() {
     let external = script("echo hello; echo ns_per_op 12.5; echo noise >&2");
-    assert_eq!(external.launch().unwrap(), 12.5);
+    assert_eq!(external.measure().unwrap().ns, 12.5);
 }
 
 #[test]
@@ -21,20 +21,20 @@ fn variables_are_set_and_removed() {
     let mut external = script("echo ns_per_op ${VALUE:-1}${HOME:-}");
     external.environment = vec![("VALUE".to_owned(), "42".to_owned())];
     external.environment_removed = vec!["HOME".to_owned()];
-    assert_eq!(external.launch().unwrap(), 42.0);
+    assert_eq!(external.measure().unwrap().ns, 42.0);
 }
 
 #[test]
 fn failures_quote_what_the_program_said() {
-    let failed = script("echo ns_per_op 3; echo it broke >&2; exit 3").launch();
+    let failed = script("echo ns_per_op 3; echo it broke >&2; exit 3").measure();
     let text = failed.unwrap_err().to_string();
     assert!(text.contains("exit status: 3"), "{text}");
     assert!(text.contains("it broke"), "{text}");
 
-    let silent = script("echo something else").launch().unwrap_err();
+    let silent = script("echo something else").measure().unwrap_err();
     assert!(matches!(&silent, ExternalError::NoResult(line) if line == "something else"));
 
-    let missing = External::new("x", "", "/nowhere/at/all").launch();
+    let missing = External::new("x", "", "/nowhere/at/all").measure();
     let text = missing.unwrap_err().to_string();
     assert!(text.contains("/nowhere/at/all"), "{text}");
 }
@@ -46,7 +46,7 @@ fn a_hanging_peer_is_killed_with_its_children() {
         let mut external = script(text);
         external.limit = Duration::from_millis(300);
         let begin = Instant::now();
-        let outcome = external.launch();
+        let outcome = external.measure();
         assert!(
             matches!(outcome, Err(ExternalError::TimedOut(_))),
             "{outcome:?}"

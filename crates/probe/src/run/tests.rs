@@ -1,7 +1,7 @@
 //! Whole runs with a measurer that makes its numbers up.
 
 use super::*;
-use crate::{Basis, Estimate, Kind, PairCosts, class_of};
+use crate::{Basis, Estimate, Kind, PairCosts};
 use corecast_model::{MachineFile, synthetic};
 
 /// Costs by topology class and by pair, without any noise.
@@ -36,7 +36,7 @@ fn exact(ns: f64) -> Estimate {
 
 /// The truth about a pair: depends on its class and a little on its members.
 fn truth(machine: &Machine, from: &Pu, to: &Pu) -> f64 {
-    let class = class_of(machine, from, to);
+    let class = crate::class::Caches::new(machine).class(from, to);
     let base = match class.kind {
         Kind::SameCore => 10.0,
         Kind::SharedCache(level) => 20.0 + f64::from(level),
@@ -121,7 +121,7 @@ fn rows_follow_the_order_asked_for() {
     assert_eq!(m.threads, [6, 1, 3]);
     let pu = |n| m.machine.pu(n).unwrap();
     assert_eq!(m.send.ns.get(0, 2), truth(&m.machine, pu(6), pu(3)));
-    let file = m.to_machine_file().unwrap();
+    let file = m.to_machine_file(Basis::Batch).unwrap();
     assert_eq!(file.threads(), [6, 1, 3]);
     assert_eq!(file.costs().numa_nodes(), [1, 0, 0]);
 }
@@ -164,7 +164,7 @@ fn large_machines_are_sampled_and_filled_by_class() {
     }
     // The direction between nodes is kept.
     assert_ne!(m.send.ns.get(0, 127), m.send.ns.get(127, 0));
-    let file = m.to_machine_file().unwrap();
+    let file = m.to_machine_file(Basis::Batch).unwrap();
     let said = file.machine().assumptions.last().unwrap();
     assert!(said.contains("of 16256 pairs were measured"), "{said}");
 }
@@ -211,7 +211,7 @@ fn machine_files_survive_json_on_every_basis() {
         (Basis::Alone, 4.0),
         (Basis::OneWay, 6.0),
     ] {
-        let file = m.to_machine_file_on(basis).unwrap();
+        let file = m.to_machine_file(basis).unwrap();
         assert_eq!(MachineFile::from_json(&file.to_json()).unwrap(), file);
         let (send, found) = (file.costs().send(0, 3), file.costs().receive(0, 3));
         assert!((found - receive * send).abs() < 1e-9, "{basis:?}");
@@ -220,8 +220,6 @@ fn machine_files_survive_json_on_every_basis() {
         assert_eq!((note.samples, &note.when), (100, &m.when()));
         assert!(note.tool.starts_with("corecast-probe 0.") && note.tool.contains("ump, 64 slots"));
     }
-    let default = m.to_machine_file().unwrap();
-    assert_eq!(default, m.to_machine_file_on(Basis::Batch).unwrap());
 }
 
 #[test]
@@ -269,6 +267,9 @@ fn an_interrupted_measurement_is_filled_in_or_refused() {
             most
         );
         assert!(part.notes[1].contains(&format!("interrupted after {most} of 12 pairs")));
-        assert_eq!(part.to_machine_file().unwrap().threads(), whole.threads);
+        assert_eq!(
+            part.to_machine_file(Basis::Batch).unwrap().threads(),
+            whole.threads
+        );
     }
 }

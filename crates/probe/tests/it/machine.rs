@@ -3,7 +3,7 @@
 use corecast_machine::discover;
 use corecast_model::MachineFile;
 use corecast_probe::{
-    Config, Costs, Measurement, Outcome, ProbeError, measure_or_builtin, pairwise,
+    Basis, Config, Costs, Measurement, Outcome, ProbeError, measure_or_builtin, pairwise,
 };
 use corecast_wire::queue::Backend;
 use std::time::Duration;
@@ -57,7 +57,7 @@ fn both_back_ends_give_positive_finite_matrices() {
         assert_eq!((m.backend, m.sampled), (backend, false));
         assert!(m.is_measured(0, 1) && m.is_measured(1, 0) && !m.is_measured(0, 0));
         assert!(m.samples > 0 && m.elapsed > Duration::ZERO);
-        let file = m.to_machine_file().unwrap();
+        let file = m.to_machine_file(Basis::Batch).unwrap();
         assert_eq!(MachineFile::from_json(&file.to_json()).unwrap(), file);
     }
 }
