@@ -10,6 +10,7 @@ use corecast_probe::deep::together;
 use owo_colors::OwoColorize;
 
 use crate::palette::Screen;
+use crate::table::table;
 
 /// All tables of a measurement, or those of latencies alone.
 #[must_use]
@@ -37,20 +38,6 @@ pub fn text(name: &str, found: &Deep, all: bool, screen: Screen) -> String {
     out
 }
 
-fn table(header: &[String]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header);
-    table
-}
-
-/// Aligns the columns from `first` on to the right, as they hold numbers.
-fn numbers(table: &mut Table, first: usize) {
-    for column in table.column_iter_mut().skip(first) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-}
-
 /// A time and the half width of its interval, with as many digits as are significant.
 pub fn figure(figure: &Figure) -> String {
     let digits = usize::from(figure.value < 100.0) + usize::from(figure.value < 10.0);
@@ -75,14 +62,9 @@ fn latencies(out: &mut String, found: &Deep, access: Access, title: &str) {
         .map(|&(near, state, _)| (near, state))
         .collect();
     rows.dedup();
-    let header = ["place".to_owned(), "state".to_owned()];
-    let mut table = table(
-        &[
-            &header[..],
-            &levels.iter().map(Level::to_string).collect::<Vec<_>>(),
-        ]
-        .concat(),
-    );
+    let header = ["place".to_owned(), "state".to_owned()].into_iter();
+    let header = header.chain(levels.iter().map(Level::to_string));
+    let mut table = table(header, 2..2 + levels.len());
     let mut last = None;
     for (near, state) in rows {
         let place = match last.replace(near) {
@@ -98,7 +80,6 @@ fn latencies(out: &mut String, found: &Deep, access: Access, title: &str) {
         let cells = levels.iter().map(cell);
         table.add_row([place, state.name().to_owned()].into_iter().chain(cells));
     }
-    numbers(&mut table, 2);
     let _ = writeln!(out, "\n{title}\n{table}");
 }
 
@@ -144,8 +125,8 @@ fn curves(out: &mut String, found: &Deep, kind: CurveKind) {
     for near in places {
         let curves: Vec<&Curve> = of_kind().filter(|curve| curve.near == near).collect();
         let states = curves.iter().map(|curve| curve.state.name().to_owned());
-        let header: Vec<String> = [count.to_owned()].into_iter().chain(states).collect();
-        let mut table = table(&header);
+        let header = [count.to_owned()].into_iter().chain(states);
+        let mut table = table(header, 1..1 + curves.len());
         let mut xs: Vec<u32> = curves
             .iter()
             .flat_map(|curve| &curve.points)
@@ -178,7 +159,6 @@ fn curves(out: &mut String, found: &Deep, kind: CurveKind) {
                 table.add_row([name.to_owned()].into_iter().chain(cells));
             }
         }
-        numbers(&mut table, 1);
         let _ = writeln!(out, "\n{title}, {near}, ns\n{table}");
     }
 }
@@ -190,8 +170,7 @@ fn readers(out: &mut String, found: &Deep) {
     };
     let mut order: Vec<_> = found.readers.iter().collect();
     order.sort_by(|a, b| a.place.total_cmp(&b.place));
-    let mut table =
-        table(&["PU", "place", "is first", "mean place", "after, ns"].map(str::to_owned));
+    let mut table = table(["PU", "place", "is first", "mean place", "after, ns"], 2..5);
     for reader in order {
         table.add_row([
             reader.by.to_string(),
@@ -201,7 +180,6 @@ fn readers(out: &mut String, found: &Deep) {
             figure(&reader.ns),
         ]);
     }
-    numbers(&mut table, 2);
     let _ = writeln!(
         out,
         "\nwho sees a write of PU {of} first, of all that poll the line\n{table}"

@@ -8,6 +8,7 @@
 //! | [`plan`] | trees, rounds, operations over time | text, SVG, DOT |
 //! | [`simulated`] | runs on a simulated machine, graphs of the symbolic model | SVG, DOT |
 //! | [`plot`] | curves, bars and points over axes | SVG |
+//! | [`table()`] | rows under a header | text |
 //!
 //! Texts take a [`Screen`], which says how many columns and colours the terminal has.
 //!
@@ -32,5 +33,7 @@ mod palette;
 pub mod plan;
 pub mod plot;
 pub mod simulated;
+mod table;
 
 pub use palette::{Depth, OTHERS, OURS, REFERENCE, Rgb, Screen, category, heat};
+pub use table::table;

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 use corecast_collectives::Plans;
 use corecast_draw::simulated::{graph_dot, graph_svg};
+use corecast_draw::table;
 use corecast_plan::{Members, Pattern};
 use corecast_sim::drive::{self, Collective, Job};
 use corecast_sim::symbolic::{ActTimes, Analysis, Bounds, CostRules, Placement, record_job};
@@ -232,14 +233,8 @@ impl Drawn<'_> {
     /// The acts of a path with their times.
     fn path(&self, path: &[usize], times: &ActTimes) -> Table {
         let (graph, unit) = (self.analysis.graph(), self.members.unit());
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        table.set_header(["rank", "act", &format!("cost, {unit}"), "begins", "ends"]);
-        for column in [0, 2, 3, 4] {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
+        let cost = format!("cost, {unit}");
+        let mut table = table(["rank", "act", &cost, "begins", "ends"], [0, 2, 3, 4]);
         for &act in path {
             table.add_row([
                 graph.acts()[act].rank.to_string(),

@@ -6,4 +6,4 @@ mod table;
 
 pub(crate) use report::PlanReport;
 pub(crate) use search::{Found, Limits, compare, find, gap, root};
-pub(crate) use table::{scopes, table, with_forecasts};
+pub(crate) use table::{scopes, table};

@@ -1,6 +1,6 @@
 //! Plans as a table: latency, bound and gap of each.
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::Table;
 use corecast_bench::Forecast;
 use corecast_model::words::decimals;
 use corecast_plan::{Plan, Scope};
@@ -9,53 +9,36 @@ use super::search::gap;
 use corecast_plan::Members;
 use corecast_tune::contest::Timed;
 
-/// A table with one line per plan, and columns for the models' forecasts if there are any.
-pub(crate) fn with_forecasts(
+/// A table with one line per plan, and columns for the models' forecasts of them if there are any.
+pub(crate) fn table<'a>(
     team: &Members,
-    plans: &[Timed],
+    plans: impl Iterator<Item = &'a Timed>,
     forecasts: &[Option<Forecast>],
 ) -> Table {
-    let mut table = table(team, plans.iter());
-    if forecasts.iter().all(Option::is_none) {
-        return table;
-    }
-    let d = decimals(plans.iter().map(|t| t.plan.latency).fold(0.0, f64::max));
-    let time = |time: Option<f64>| time.map_or("-".to_owned(), |time| format!("{time:.d$}"));
-    let header = table.header().cloned().unwrap_or_default();
-    let cells = header.cell_iter().cloned();
-    let names = Forecast::COLUMNS.map(Cell::from);
-    table.set_header(cells.chain(names).collect::<Vec<Cell>>());
-    for (row, &forecast) in table.row_iter_mut().zip(forecasts) {
-        for found in Forecast::columns(forecast) {
-            row.add_cell(Cell::from(time(found)));
-        }
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-/// A table with one line per plan.
-pub(crate) fn table<'a>(team: &Members, plans: impl Iterator<Item = &'a Timed>) -> Table {
     let plans: Vec<&Timed> = plans.collect();
     let unit = team.unit();
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header([
+    let foreseen = forecasts.iter().any(Option::is_some);
+    let latency = format!("latency {unit}");
+    let bound = format!("bound {unit}");
+    let mut header = vec![
         "pattern",
         "root",
-        &format!("latency {unit}"),
+        &latency,
         "to best",
-        &format!("bound {unit}"),
+        &bound,
         "gap",
         "search ms",
-    ]);
+    ];
+    if foreseen {
+        header.extend(Forecast::COLUMNS);
+    }
+    let numbers = 1..header.len();
+    let mut table = corecast_draw::table(header, numbers);
     let best = plans.first().map_or(0.0, |t| t.plan.latency);
     let d = decimals(plans.iter().map(|t| t.plan.latency).fold(0.0, f64::max));
-    for Timed { plan, search_ms } in plans {
+    for (at, Timed { plan, search_ms }) in plans.into_iter().enumerate() {
         let ratio = if best > 0.0 { plan.latency / best } else { 1.0 };
-        table.add_row([
+        let mut row = vec![
             plan.pattern.to_string(),
             match plan.rounds() {
                 Some(_) => "-".to_owned(),
@@ -66,10 +49,13 @@ pub(crate) fn table<'a>(team: &Members, plans: impl Iterator<Item = &'a Timed>) 
             format!("{:.d$}", plan.lower_bound),
             gap(plan),
             format!("{search_ms:.3}"),
-        ]);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
+        ];
+        if foreseen {
+            let time =
+                |time: Option<f64>| time.map_or("-".to_owned(), |time| format!("{time:.d$}"));
+            row.extend(Forecast::columns(forecasts[at]).map(time));
+        }
+        table.add_row(row);
     }
     table
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::Table;
 use corecast::algorithms::{Chosen, TeamOutline};
 use corecast::choose::Races;
 use corecast::model::profile::{Mode, SizeRace, Start, TunedCandidate};
@@ -358,8 +358,6 @@ fn text(report: &Report<'_>) -> String {
 }
 
 fn table(report: &Report<'_>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
     let columns = [
         "algorithm",
         "T_min",
@@ -369,15 +367,10 @@ fn table(report: &Report<'_>) -> Table {
         "interval",
         "",
     ];
-    table.set_header(columns);
-    for column in 1..columns.len() - 1 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let mut table = corecast_draw::table(columns, 1..columns.len() - 1);
     let time = |time: Option<f64>| match time {
-        Some(ns) => Cell::new(format!("{ns:.d$}", d = decimals(ns))),
-        None => Cell::new("–"),
+        Some(ns) => format!("{ns:.d$}", d = decimals(ns)),
+        None => "–".to_owned(),
     };
     for one in &report.candidates {
         let interval = one.interval_ns.map(|(low, high)| {
@@ -393,13 +386,13 @@ fn table(report: &Report<'_>) -> Table {
         }
         words.extend(one.dropped.clone());
         table.add_row([
-            Cell::new(one.algorithm),
+            one.algorithm.to_owned(),
             time(one.t_min_ns),
             time(one.t_max_ns),
             time(one.predicted_ns),
             time(one.measured_ns),
-            Cell::new(interval.unwrap_or_else(|| "–".to_owned())),
-            Cell::new(words.join("; ")),
+            interval.unwrap_or_else(|| "–".to_owned()),
+            words.join("; "),
         ]);
     }
     table

@@ -290,7 +290,7 @@ fn text(
         let _ = writeln!(
             out,
             "{}\n",
-            planning::with_forecasts(team, &choice.plans[..end], &choice.forecasts[..end])
+            planning::table(team, choice.plans[..end].iter(), &choice.forecasts[..end])
         );
     }
     let notes = source.notes.join("; ");

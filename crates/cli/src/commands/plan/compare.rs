@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 use corecast_plan::{Operation, Plan};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -121,7 +121,8 @@ fn one(global: &Global, args: &PlanArgs, request: &Request) -> Result<ExitCode> 
         compared.team.machine,
         compared.team.threads.len()
     );
-    let table = planning::table(&compared.team, compared.plans.iter().map(|f| &f.timed));
+    let plans = compared.plans.iter().map(|f| &f.timed);
+    let table = planning::table(&compared.team, plans, &[]);
     let mut text = format!("{}\n{table}\n", title.style(screen.bold()));
     let plans = compared.plans.iter().map(|found| &found.timed.plan);
     text.push_str(&planning::scopes(plans));
@@ -317,14 +318,10 @@ fn cell(plan: Option<&Plan>) -> String {
 
 /// The table of some of the machines.
 fn part(machines: &[Compared], rows: &[Row], shown: std::ops::Range<usize>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
     let heads = machines[shown.clone()].iter().map(head);
-    table.set_header(
-        std::iter::once("pattern".to_owned())
-            .chain(heads)
-            .chain(["to best".to_owned()]),
-    );
+    let header = std::iter::once("pattern".to_owned()).chain(heads);
+    let header = header.chain(["to best".to_owned()]);
+    let mut table = corecast_draw::table(header, 1..shown.len() + 2);
     for row in rows {
         let cells = row.cells[shown.clone()].iter().cloned();
         table.add_row(
@@ -332,9 +329,6 @@ fn part(machines: &[Compared], rows: &[Row], shown: std::ops::Range<usize>) -> T
                 .chain(cells)
                 .chain([format!("{:.3}", row.to_best)]),
         );
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
     table
 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, Table, presets};
 use corecast::costs;
 use corecast::store::Store;
+use corecast_draw::table;
 use corecast_machine::{discover, network_card_nodes};
 use corecast_model::MachineFile;
 use corecast_model::cluster::{Cluster, Interval, Network, NetworkMeasurement};
@@ -133,9 +133,7 @@ fn text(name: &str, network: &Network, measured: &NetworkMeasurement, saved: &st
         "messages of {} between hosts {name}, {pairs} measured\n\n",
         measured.library
     );
-    let mut terms = Table::new();
-    terms.load_style(presets::NOTHING);
-    terms.set_header(["LogGP", "", "ns", "95 %"]);
+    let mut terms = table(["LogGP", "", "ns", "95 %"], 2..4);
     for (term, what, value) in [
         ("L", "on its way", measured.latency_ns),
         ("o", "of the sender", measured.send_overhead_ns),
@@ -150,9 +148,8 @@ fn text(name: &str, network: &Network, measured: &NetworkMeasurement, saved: &st
             range(value),
         ]);
     }
-    let mut sizes = Table::new();
-    sizes.load_style(presets::NOTHING);
-    sizes.set_header(["bytes", "one way, ns", "95 %", "by LogGP", "in a row, ns"]);
+    let header = ["bytes", "one way, ns", "95 %", "by LogGP", "in a row, ns"];
+    let mut sizes = table(header, 0..5);
     for size in &measured.sizes {
         sizes.add_row([
             size.bytes.to_string(),
@@ -161,13 +158,6 @@ fn text(name: &str, network: &Network, measured: &NetworkMeasurement, saved: &st
             digits(network.message_ns(size.bytes)),
             digits(size.in_a_row.median),
         ]);
-    }
-    for (table, columns) in [(&mut terms, 2..4), (&mut sizes, 0..5)] {
-        for column in columns {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
     }
     let _ = writeln!(out, "{terms}\n\n{sizes}\n");
     if let Some(bytes) = measured.rendezvous_bytes {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
+use comfy_table::{ColumnConstraint, Table};
 use corecast::record::{Kind, Record, Sums};
 use serde::Serialize;
 use tempfile::TempDir;
@@ -282,9 +282,8 @@ impl Process {
     }
 
     fn table(&self, shown: usize) -> Table {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        table.set_header([
+        let whole = format!("of {}", self.whole());
+        let header = [
             "where",
             "what",
             "waits",
@@ -292,10 +291,11 @@ impl Process {
             "for others",
             self.mechanism(),
             "not split",
-            &format!("of {}", self.whole()),
+            &whole,
             "longest",
             "waits least",
-        ]);
+        ];
+        let mut table = corecast_draw::table(header, 2..header.len());
         // Only teams have waits that are not split.
         let unsplit = self.waits.iter().any(|row| row.sums.unsplit > 0);
         for row in self.waits.iter().take(shown) {
@@ -323,9 +323,6 @@ impl Process {
                     Some(rank) => format!("rank {rank}"),
                 },
             ]);
-        }
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
         }
         if let Some(column) = table.column_mut(6)
             && !unsplit

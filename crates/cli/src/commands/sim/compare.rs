@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use comfy_table::{CellAlignment, Table, presets};
+use corecast_draw::table;
 use corecast_model::builtin_names;
 use corecast_plan::Pattern;
 use corecast_sim::drive::Collective;
@@ -100,16 +100,10 @@ fn row(
 
 /// A table with latencies as multiples of the fastest one.
 fn text(patterns: &[Pattern], rows: &[Row]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
     let names = patterns.iter().map(Pattern::to_string);
     let head = ["machine", "ranks", "winner", "latency", ""].map(str::to_owned);
-    table.set_header(head.into_iter().chain(names));
-    for column in (3..5 + patterns.len()).chain([1]) {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let numbers = (3..5 + patterns.len()).chain([1]);
+    let mut table = table(head.into_iter().chain(names), numbers);
     for row in rows {
         let least = row.latency[&row.winner];
         let first = [

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, Table, presets};
 use corecast_draw::simulated::trace_svg;
+use corecast_draw::table;
 use corecast_plan::Pattern;
 use corecast_sim::fabric::{CallPrediction, CallSetting};
 use corecast_sim::symbolic::Bounds;
@@ -237,15 +237,8 @@ fn text(
     for (name, count) in transfers(found) {
         let _ = writeln!(text, "transfers, {} {count}", name.replace('_', " "));
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
     let mean = format!("mean wait, {unit}");
-    table.set_header(["server", "requests", "busy", &mean]);
-    for column in 1..4 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let mut table = table(["server", "requests", "busy", &mean], 1..4);
     for server in servers(found).iter().take(8) {
         table.add_row([
             server.name.to_owned(),
