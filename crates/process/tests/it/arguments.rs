@@ -1,14 +1,14 @@
 //! Arguments of operations that do not fit each other are panics that say so.
 
-use corecast_collectives::{Parts, Plans};
+use crate::common::plans_of;
+use corecast_collectives::Parts;
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Member, Team};
 
 /// What a member of a team of one, which waits for nobody, says of its arguments.
 #[track_caller]
 fn refused(expected: &str, body: impl FnOnce(&mut Member) -> Result<(), Failure>) {
-    let machine = corecast_model::synthetic("core:1").unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Binary, None).unwrap();
+    let plans = plans_of(1, Pattern::Binary);
     let team = Team::new(plans).unwrap();
     let mut member = team.join(0).unwrap();
     let call = std::panic::AssertUnwindSafe(|| body(&mut member));

@@ -1,6 +1,6 @@
 //! Reductions and scans of plain bytes, for callers who know the elements only when they run: in both forms what sums are.
 
-use corecast_collectives::Plans;
+use crate::common::plans_of;
 use corecast_collectives::operator::{Element, Named, erased};
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Member, Request, Team};
@@ -85,8 +85,7 @@ fn in_flight(member: &mut Member) -> Result<Results, Failure> {
 
 #[test]
 fn bytes_are_combined_as_the_elements_that_they_are() {
-    let machine = corecast_model::synthetic(&format!("core:{N}")).unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap();
+    let plans = plans_of(N, Pattern::Binomial);
     let team = Team::new(plans).unwrap();
     let run = |member: &mut Member| Ok::<_, Failure>([blocking(member)?, in_flight(member)?]);
     for (rank, results) in team.run(run).into_iter().enumerate() {
@@ -107,8 +106,7 @@ fn bytes_are_combined_as_the_elements_that_they_are() {
 #[test]
 #[should_panic(expected = "5 bytes are no whole number of elements of 2")]
 fn bytes_of_half_an_element_are_refused() {
-    let machine = corecast_model::synthetic("core:1").unwrap();
-    let team = Team::new(Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap());
+    let team = Team::new(plans_of(1, Pattern::Binomial));
     let by = erased(Named::Sum, Element::U16).unwrap();
     let mut member = team.as_ref().unwrap().join(0).unwrap();
     let _ = member.allreduce_by(&mut [0; 5], by);

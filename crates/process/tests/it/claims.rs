@@ -1,7 +1,7 @@
 //! Ranks that a process has claimed are free again if it cannot join as all of them.
 
 use crate::by_itself::by_itself;
-use corecast_collectives::Plans;
+use crate::common::plans_of;
 use corecast_plan::Pattern;
 use corecast_process::{EnterError, ProcessGroup};
 use corecast_team::{Options, Team};
@@ -10,8 +10,7 @@ use std::time::Duration;
 
 /// The memory of a team of three for which nobody waits, and its options.
 fn found() -> (OwnedFd, Options) {
-    let machine = corecast_model::synthetic("core:3").unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap();
+    let plans = plans_of(3, Pattern::Binomial);
     let options = Options {
         join_limit: Duration::ZERO,
         ..Options::default()

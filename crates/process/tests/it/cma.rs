@@ -2,10 +2,9 @@
 //! of processes here have all their ranks in one process, because ranks are joined by the same
 //! means.
 
+use crate::common::binomial;
 use crate::periodic::{PERIOD, joined, repeated};
-use corecast_collectives::Plans;
 use corecast_collectives::operator::Sum;
-use corecast_plan::Pattern;
 use corecast_process::ProcessGroup;
 use corecast_process::{Address, EnterError};
 use corecast_team::{Failure, Loss, Member, Options, Team};
@@ -14,14 +13,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-pub(crate) fn plans(n: usize) -> Result<Plans, corecast_collectives::PlansError> {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
-}
-
 fn enter(test: &str, n: usize, options: &Options) -> Result<Team, EnterError> {
     let address = Address::Name(format!("far-{test}-{n}-{}", std::process::id()));
-    ProcessGroup::enter(&address, n, &vec![None; n], || plans(n), options)
+    ProcessGroup::enter(&address, n, &vec![None; n], || binomial(n), options)
 }
 
 /// 40 KiB, which is more than one chunk of a bounce buffer, but less than two.
@@ -110,7 +104,7 @@ fn part() {
         },
         Some(("odd", n)) => {
             let n = n.parse().unwrap();
-            Team::new(plans(n).unwrap()).unwrap().run(at_odd_places);
+            Team::new(binomial(n).unwrap()).unwrap().run(at_odd_places);
             let team = enter("odd", n, &Options::default()).unwrap();
             team.run(at_odd_places);
             println!("\nworks");
@@ -133,7 +127,7 @@ fn kernel_copy(requested: &str) {
         bind_to_one_cpu();
         options.parallelism = Some(if kind == "bound" { n } else { 1 });
     }
-    let team = ProcessGroup::enter(&address, n, &[None], || plans(n), &options).unwrap();
+    let team = ProcessGroup::enter(&address, n, &[None], || binomial(n), &options).unwrap();
     let own = team.ranks()[0];
     for rank in (0..n).filter(|&rank| rank != own) {
         println!("\nreach {}", team.transfer_path(rank).unwrap());

@@ -1,6 +1,7 @@
 //! Every collective with every algorithm, team size up to nine, root and threshold of length against a
 //! naive reference; operators that are not commutative, and rounded sums whose bits must not change.
 
+use crate::common::plans_of;
 use crate::periodic::{PERIOD, joined, repeated};
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
@@ -21,8 +22,7 @@ const SHORT: [usize; 9] = [0, 1, 7, 8, 14, 15, 1029, 1030, 1031];
 const LONG: [usize; 4] = [4095, 4096, 4097, 20_001];
 
 fn team(n: usize, pattern: Pattern, algorithms: Algorithms, deterministic: bool) -> Team {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+    let plans = plans_of(n, pattern);
     let options = Options {
         algorithms,
         deterministic,

@@ -1,8 +1,20 @@
-//! Programs over a second fabric, of channels, and an operator for them.
+//! Plans for teams of any size; programs over a second fabric, of channels, and an operator for them.
 
 use crate::channels::{Channels, Sent};
-use corecast_collectives::{Combine, Groups};
+use corecast_collectives::{Combine, Groups, Plans, PlansError};
+use corecast_plan::Pattern;
 use std::ops::Add;
+
+/// The plans of a pattern for `n` ranks on cores that are all alike.
+pub(crate) fn plans_of(n: usize, pattern: Pattern) -> Plans {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    Plans::of_pattern(machine.costs(), pattern, None).unwrap()
+}
+
+/// The plans of a binomial tree, as whoever makes a team of processes is asked for them.
+pub(crate) fn binomial(n: usize) -> Result<Plans, PlansError> {
+    Ok(plans_of(n, Pattern::Binomial))
+}
 
 /// Runs `body` on `n` ranks and returns what all of them sent. Everything must have been received.
 pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {

@@ -2,11 +2,10 @@
 //!
 //! A second mapping of a team's memory stands for a process that writes where it should not.
 
+use crate::common::plans_of;
 use bytemuck::{cast_slice, cast_slice_mut};
 use corecast_collectives::operator::by_slice;
-use corecast_collectives::{
-    Algorithms, Combine, Plans, allreduce, combine::On, reduce_scatter, scan,
-};
+use corecast_collectives::{Algorithms, Combine, allreduce, combine::On, reduce_scatter, scan};
 use corecast_plan::Pattern;
 use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Member, Options};
@@ -37,8 +36,7 @@ fn overwrite(
     options: &Options,
     operation: impl Fn(&mut Member, &mut [u64], &dyn Combine) -> Result<(), Failure> + Sync,
 ) -> (usize, usize) {
-    let machine = corecast_model::synthetic("core:2").unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap();
+    let plans = plans_of(2, Pattern::Binomial);
     let fd = ProcessGroup::found(&plans, options).unwrap();
     let second = Segment::attach_with_spare(fd.as_fd()).unwrap();
     let symmetric = options.symmetric > 0;

@@ -3,9 +3,8 @@
 //!
 //! Each process is this program again, and a variable says which part it plays.
 
+use crate::common::binomial;
 use crate::own_process::{Kept, WATCHDOG};
-use corecast_collectives::{Plans, PlansError};
-use corecast_plan::Pattern;
 use corecast_process::{Address, ProcessGroup, TEAM_FD, TEAM_RANK, TEAM_SIZE};
 use corecast_team::{Failure, Loss, Options, Team};
 use std::io::{BufRead, BufReader};
@@ -20,11 +19,6 @@ const PART: &str = "CORECAST_TEST_END";
 /// A pause in which a monitor looks for the end of other processes more than once.
 const MANY_LOOKS: Duration = Duration::from_millis(100);
 
-fn plans() -> Result<Plans, PlansError> {
-    let machine = corecast_model::synthetic("core:2").unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
-}
-
 fn options() -> Options {
     Options {
         join_limit: WATCHDOG / 5,
@@ -37,7 +31,7 @@ fn enter(path: &str, ranks: &[Option<usize>]) -> Team {
         Some(name) => Address::Name(name.into()),
         None => Address::Path(PathBuf::from(path)),
     };
-    ProcessGroup::enter(&address, 2, ranks, plans, &options()).unwrap()
+    ProcessGroup::enter(&address, 2, ranks, || binomial(2), &options()).unwrap()
 }
 
 impl Kept {
@@ -270,7 +264,7 @@ fn processes_that_inherit_in_other_pid_namespaces_live_and_are_lost() {
     let Some(launcher) = apart() else {
         return;
     };
-    let memory = || ProcessGroup::found(&plans().unwrap(), &options()).unwrap();
+    let memory = || ProcessGroup::found(&binomial(2).unwrap(), &options()).unwrap();
     let fd = memory();
     let other = start_as(launcher, "abort", &fd, 1);
     let team = ProcessGroup::attach(&fd, &[0], &options()).unwrap();

@@ -5,20 +5,14 @@
 //! would stay locked in the copy.
 
 use crate::by_itself::by_itself;
+use crate::common::binomial;
 use crate::own_process::{WATCHDOG, in_fork};
 use corecast_collectives::operator::Sum;
-use corecast_collectives::{Plans, PlansError};
-use corecast_plan::Pattern;
 use corecast_process::Address;
 use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Member, Options, Team};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-fn plans() -> Result<Plans, PlansError> {
-    let machine = corecast_model::synthetic("core:2").unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
-}
 
 fn forks_in_the_middle(member: &mut Member) {
     let rank = member.rank();
@@ -168,7 +162,7 @@ fn all_go_on(member: &mut Member, steps: &[Steps]) {
 #[test]
 fn threads() {
     by_itself(|| {
-        Team::new(plans().unwrap())
+        Team::new(binomial(2).unwrap())
             .unwrap()
             .run(forks_in_the_middle);
     });
@@ -179,12 +173,13 @@ fn operations_in_flight_go_on_in_the_parent_alone() {
     by_itself(|| {
         let steps = || [(); 2 * WAYS.len()].map(|()| Steps::default());
         let (here, there) = (steps(), steps());
-        Team::new(plans().unwrap())
+        Team::new(binomial(2).unwrap())
             .unwrap()
             .run(|member| all_go_on(member, &here));
         let address = Address::Name(format!("goes-on-{}", std::process::id()));
         let options = Options::default();
-        let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
+        let team =
+            ProcessGroup::enter(&address, 2, &[None, None], || binomial(2), &options).unwrap();
         team.run(|member| all_go_on(member, &there));
     });
 }
@@ -197,7 +192,7 @@ fn a_copy_of_the_team_speaks_for_no_rank() {
             join_limit: Duration::from_millis(100),
             ..Options::default()
         };
-        let memory = ProcessGroup::found(&plans().unwrap(), &options).unwrap();
+        let memory = ProcessGroup::found(&binomial(2).unwrap(), &options).unwrap();
         let team = ProcessGroup::attach(&memory, &[0, 1], &options).unwrap();
         let mut member = team.join(0).unwrap();
         let mut team = Some(team);
@@ -218,12 +213,15 @@ fn processes() {
     by_itself(|| {
         let address = Address::Name(format!("forked-{}", std::process::id()));
         let options = Options::default();
-        let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
+        let team =
+            ProcessGroup::enter(&address, 2, &[None, None], || binomial(2), &options).unwrap();
         team.run(forks_in_the_middle);
-        let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
+        let team =
+            ProcessGroup::enter(&address, 2, &[None, None], || binomial(2), &options).unwrap();
         team.run(forks_in_flight);
         // Dropping the copy of a member does not end the member of the parent.
-        let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
+        let team =
+            ProcessGroup::enter(&address, 2, &[None, None], || binomial(2), &options).unwrap();
         let mut members: Vec<Option<Member>> = (0..2).map(|rank| team.join(rank).ok()).collect();
         assert!(in_fork(|| {
             members.iter_mut().for_each(|member| drop(member.take()));

@@ -3,8 +3,9 @@
 #[path = "../../../transfer/tests/it/counting.rs"]
 mod counting;
 
+use crate::common::plans_of;
 use corecast_collectives::operator::Ordered;
-use corecast_collectives::{Algorithms, Parts, Plans, barrier, broadcast};
+use corecast_collectives::{Algorithms, Parts, barrier, broadcast};
 use corecast_plan::Pattern;
 use corecast_team::{Member, Options, Team};
 use counting::ALLOCATIONS;
@@ -50,9 +51,8 @@ fn all_operations(member: &mut Member) {
 
 /// Number of allocations of each rank of a team.
 fn counted(n: usize, pattern: &str, algorithms: Algorithms) -> Vec<usize> {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     let pattern: Pattern = pattern.parse().unwrap();
-    let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+    let plans = plans_of(n, pattern);
     // Some roots copy to the root of the tree, and at others it is re-hung.
     let plans = plans.with_copies_of([0b0110 % (1 << n); 2]).unwrap();
     let packages = (0..n as u32).map(|rank| rank % 2).collect();

@@ -1,6 +1,7 @@
 //! Teams that learn while they run: results stay right, all ranks learn the same, and what was asked for stays.
 
-use corecast_collectives::{Algorithms, Collective, Learned, Plans};
+use crate::common::plans_of;
+use corecast_collectives::{Algorithms, Collective, Learned};
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Member, Options, Team};
 
@@ -8,8 +9,7 @@ use corecast_team::{Failure, Member, Options, Team};
 const CALLS: usize = 160;
 
 fn team(n: usize, options: Options) -> Team {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
+    let plans = plans_of(n, Pattern::Smelt);
     Team::with_options(plans, &options).unwrap()
 }
 

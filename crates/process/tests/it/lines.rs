@@ -1,6 +1,7 @@
 //! Lines that groups share: barriers and broadcasts over them, on fewer CPUs than ranks, between threads and in
 //! shared segments; and errors when ranks call different operations.
 
+use crate::common::plans_of;
 use crate::own_process::{WATCHDOG, eventually};
 use corecast_collectives::{
     Algorithms, BarrierPlan, Collective, Plans, PlansError, Selection, barrier, broadcast,
@@ -17,8 +18,7 @@ use std::time::Duration;
 const RANKS_MAX: usize = 9;
 
 fn plans(n: usize, pattern: &str) -> Plans {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), pattern.parse().unwrap(), None).unwrap()
+    plans_of(n, pattern.parse().unwrap())
 }
 
 fn asking(barrier: impl Into<Selection<barrier::Algorithm>>) -> Options {

@@ -2,9 +2,10 @@
 //! killed amid barriers and broadcasts, the others fail with that. Each process is this test
 //! program again, and a variable says which part it plays.
 
+use crate::common::plans_of;
 use crate::own_process::{Kept, WATCHDOG};
 use corecast_collectives::one_line::{FlatBarrier, OneLineReduction, Sharing};
-use corecast_collectives::{Collective, Plans, barrier, broadcast};
+use corecast_collectives::{Collective, barrier, broadcast};
 use corecast_plan::{Pattern, Tree};
 use corecast_process::Address;
 use corecast_process::ProcessGroup;
@@ -99,10 +100,7 @@ fn part() {
     let mut options = Options::default();
     options.algorithms.barrier = choice.parse().ok();
     options.algorithms.broadcast = broadcast::Algorithm::Line.into();
-    let plans = || {
-        let machine = corecast_model::synthetic(&format!("core:{RANKS}")).unwrap();
-        Plans::of_pattern(machine.costs(), Pattern::Binomial, None)?.with_packages(vec![0, 0, 1, 1])
-    };
+    let plans = || plans_of(RANKS, Pattern::Binomial).with_packages(vec![0, 0, 1, 1]);
     let address = Address::Name(name.to_owned());
     let team = ProcessGroup::enter(&address, RANKS, &[None], plans, &options).unwrap();
     let failure = match choice {

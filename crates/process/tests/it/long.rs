@@ -1,6 +1,7 @@
 //! Long data, lent where they lie: random programs on the same buffers again and again, and ranks that end while
 //! others read their data. Useful under sanitizers, too.
 
+use crate::common::plans_of;
 use crate::own_process::WATCHDOG;
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Plans, broadcast};
@@ -149,8 +150,7 @@ fn a_borrower_that_leaves_holds_nobody_up_for_ever() {
         let context = format!("{len} bytes, rank {leaver} leaves");
         let said = context.clone();
         watched(context, move || {
-            let machine = corecast_model::synthetic("core:3").unwrap();
-            let plans = Plans::of_pattern(machine.costs(), Pattern::Sequential, None).unwrap();
+            let plans = plans_of(3, Pattern::Sequential);
             let mut options = Options::default();
             options.algorithms.broadcast = Some(broadcast::Algorithm::Whole).into();
             let fd = ProcessGroup::found(&plans, &options).unwrap();

@@ -4,6 +4,7 @@
 #[path = "../../../wire/tests/it/asleep.rs"]
 mod asleep;
 
+use crate::common::plans_of;
 use crate::own_process::{WATCHDOG, eventually};
 use asleep::{Number, Sleeper};
 use corecast_collectives::{Collective, Parts, Plans};
@@ -15,8 +16,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 fn team_of(n: usize, pattern: Pattern, options: &Options) -> Team {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+    let plans = plans_of(n, pattern);
     Team::with_options(plans, options).unwrap()
 }
 
@@ -268,8 +268,7 @@ fn all_wrong(member: &mut Member) -> Result<(), Failure> {
 fn a_circle_of_processes_that_are_all_wrong_is_noticed() {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {
-        let machine = corecast_model::synthetic("core:2").unwrap();
-        let plans = Plans::of_pattern(machine.costs(), Pattern::Sequential, None).unwrap();
+        let plans = plans_of(2, Pattern::Sequential);
         let options = Options::default();
         let memory = ProcessGroup::found(&plans, &options).unwrap();
         let part = |rank| {
@@ -526,8 +525,7 @@ fn plans_of_different_sizes_are_refused() {
 
 #[test]
 fn odd_options_are_refused() {
-    let machine = corecast_model::synthetic("core:2").unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Chain, None).unwrap();
+    let plans = plans_of(2, Pattern::Chain);
     let slots = Options {
         slots: Some(12),
         ..Options::default()
@@ -774,8 +772,7 @@ fn an_operator_that_panics_fails_all_even_if_the_member_catches_it() {
 /// No process of a team can have such ranks.
 #[test]
 fn ranks_outside_of_a_team_of_processes_are_refused() {
-    let machine = corecast_model::synthetic("core:2").unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
+    let plans = plans_of(2, Pattern::Smelt);
     let options = Options::default();
     let memory = ProcessGroup::found(&plans, &options).unwrap();
     for rank in [2, (1 << 32) | 1, usize::MAX] {

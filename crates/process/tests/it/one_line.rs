@@ -2,10 +2,11 @@
 //! something else, sleepers are woken, and what cannot work is refused. What processes of their own do when one is killed is
 //! in `lines_killed.rs`.
 
+use crate::common::plans_of;
 use crate::overlap::in_time;
 use crate::own_process::{WATCHDOG, eventually};
+use corecast_collectives::Collective;
 use corecast_collectives::one_line::{FlatBarrier, OneLineReduction, Sharing};
-use corecast_collectives::{Collective, Plans};
 use corecast_plan::{Pattern, Tree};
 use corecast_process::ProcessGroup;
 use corecast_team::{Failure, Loss, Member, Options, Team, TeamError, TeamLines};
@@ -14,11 +15,6 @@ use corecast_wire::cache_lines::{CacheLines, LineSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
-
-fn plans(n: usize) -> Plans {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap()
-}
 
 fn barrier(n: usize, sharing: Sharing) -> (LineSet, FlatBarrier) {
     let mut lines = LineSet::new(n);
@@ -50,7 +46,7 @@ fn run(ranks: Ranks, sharing: Sharing, body: Body) -> Ends {
             team.run(|member| body(member, &lines, &barrier))
         };
         let ends = match ranks {
-            Ranks::Threads => play(Team::new(plans(3)).unwrap()),
+            Ranks::Threads => play(Team::new(plans_of(3, Pattern::Binomial)).unwrap()),
             Ranks::Processes => parts(play),
         };
         done.send(ends).unwrap();
@@ -61,7 +57,7 @@ fn run(ranks: Ranks, sharing: Sharing, body: Body) -> Ends {
 /// What each part of a team of three processes returns.
 fn parts<R: Send>(play: impl Fn(Team) -> Vec<R> + Sync) -> Vec<R> {
     let options = Options::default();
-    let memory = &ProcessGroup::found(&plans(3), &options).unwrap();
+    let memory = &ProcessGroup::found(&plans_of(3, Pattern::Binomial), &options).unwrap();
     std::thread::scope(|scope| {
         let (play, options) = (&play, &options);
         let part = |rank| {
@@ -172,7 +168,7 @@ fn a_rank_that_is_late_is_named_and_not_one_that_is_there() {
             patience: Some(Duration::from_millis(50)),
             ..Options::default()
         };
-        let team = Team::with_options(plans(3), &options).unwrap();
+        let team = Team::with_options(plans_of(3, Pattern::Binomial), &options).unwrap();
         let mut set = LineSet::new(3);
         let came = set.counter("came", &[1, 2], 0);
         let lines = team.lines(&set).unwrap();
@@ -212,7 +208,7 @@ fn a_rank_that_is_late_is_named_and_not_one_that_is_there() {
 #[test]
 fn a_wait_for_a_value_that_nobody_writes_ends() {
     let ends = in_time("never written".into(), || {
-        let team = Team::new(plans(3)).unwrap();
+        let team = Team::new(plans_of(3, Pattern::Binomial)).unwrap();
         let mut set = LineSet::new(3);
         let came = set.counter("came", &[1, 2], 0);
         let lines = team.lines(&set).unwrap();
@@ -239,7 +235,7 @@ fn sleepers_are_woken_in_every_round() {
         wait_config: Some(WaitConfig::PARK),
         ..Options::default()
     };
-    let team = Team::with_options(plans(4), &options).unwrap();
+    let team = Team::with_options(plans_of(4, Pattern::Binomial), &options).unwrap();
     let mut set = LineSet::new(4);
     let tree = Tree::from_children(0, vec![vec![1, 2], vec![3], vec![], vec![]]).unwrap();
     let reduction = OneLineReduction::new(&mut set, &tree, None);
@@ -263,7 +259,7 @@ fn sleepers_are_woken_in_every_round() {
 #[test]
 #[should_panic(expected = "these lines are those of another team")]
 fn lines_of_another_team_are_refused() {
-    let teams = [1, 1].map(|n| Team::new(plans(n)).unwrap());
+    let teams = [1, 1].map(|n| Team::new(plans_of(n, Pattern::Binomial)).unwrap());
     let (set, barrier) = barrier(1, Sharing::SameLine);
     let lines = teams[0].lines(&set).unwrap();
     teams[1].run(|member| meet(member, &lines, &barrier).unwrap());
@@ -272,7 +268,7 @@ fn lines_of_another_team_are_refused() {
 #[test]
 #[should_panic(expected = "lines for 2 ranks in a team of 1")]
 fn lines_for_more_ranks_are_refused() {
-    let team = Team::new(plans(1)).unwrap();
+    let team = Team::new(plans_of(1, Pattern::Binomial)).unwrap();
     let _ = team.lines(&LineSet::new(2));
 }
 
@@ -307,7 +303,7 @@ fn lines_without_room_are_refused() {
         lines: 512,
         ..Options::default()
     };
-    let memory = ProcessGroup::found(&plans(2), &options).unwrap();
+    let memory = ProcessGroup::found(&plans_of(2, Pattern::Binomial), &options).unwrap();
     let team = ProcessGroup::attach(&memory, &[0, 1], &Options::default()).unwrap();
     let mut set = LineSet::new(2);
     set.data("data", 1, 300);

@@ -1,5 +1,6 @@
 //! Operations in flight: random programs of them, waited for in any order or not at all, with results checked.
 
+use crate::common::plans_of;
 use crate::own_process::{WATCHDOG, eventually};
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{Parts, Plans};
@@ -21,8 +22,7 @@ fn team(n: usize, depth: usize) -> Team {
 }
 
 fn team_with(n: usize, options: Options) -> Team {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap();
+    let plans = plans_of(n, Pattern::Binomial);
     Team::with_options(plans, &options).unwrap()
 }
 

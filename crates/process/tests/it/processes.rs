@@ -2,10 +2,9 @@
 //! stopped or gone, at random points. Each process is this test program again, and a variable says
 //! which part it plays.
 
+use crate::common::binomial;
 use crate::own_process::{Kept, WATCHDOG};
-use corecast_collectives::Plans;
 use corecast_collectives::operator::Sum;
-use corecast_plan::Pattern;
 use corecast_process::ProcessGroup;
 use corecast_process::{Address, EnterError};
 use corecast_team::{Failure, Loss, Member, Options};
@@ -14,11 +13,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PART: &str = "CORECAST_TEST_PART";
-
-fn plans(n: usize) -> Result<Plans, corecast_collectives::PlansError> {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
-}
 
 /// Starts this program as another process that plays `part` and nothing else.
 fn start(part: &str) -> Child {
@@ -135,7 +129,7 @@ fn part() {
     };
     let requests: Vec<Option<usize>> = ranks.split(',').map(|rank| rank.parse().ok()).collect();
     let team =
-        ProcessGroup::enter(&address(name), size, &requests, || plans(size), &options).unwrap();
+        ProcessGroup::enter(&address(name), size, &requests, || binomial(size), &options).unwrap();
     match kind {
         "whole" => {
             team.run(|member| {
@@ -279,7 +273,7 @@ fn whoever_does_not_come_is_told() {
         &address(&name("missing", 0)),
         2,
         &[Some(1)],
-        || plans(2),
+        || binomial(2),
         &options,
     );
     let error = team.unwrap_err();
@@ -320,7 +314,8 @@ fn clean(name: &str) {
         let name = format!("{name}-{round}");
         let other = Kept(start(&format!("whole {name} 2 any")));
         let options = Options::default();
-        let team = ProcessGroup::enter(&address(&name), 2, &[None], || plans(2), &options).unwrap();
+        let team =
+            ProcessGroup::enter(&address(&name), 2, &[None], || binomial(2), &options).unwrap();
         team.run(|member| {
             for salt in 0..10 {
                 all_operations(member, salt).unwrap();

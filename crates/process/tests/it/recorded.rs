@@ -1,16 +1,12 @@
 //! Recorded calls: how many there are and where, and that nothing else changes.
 
+use crate::common::plans_of;
 use crate::own_process::{WATCHDOG, eventually};
-use corecast_collectives::{Collective, Parts, Plans};
+use corecast_collectives::{Collective, Parts};
 use corecast_plan::Pattern;
 use corecast_process::{Address, ProcessGroup};
 use corecast_team::{CallKind, CallSite, CallSums, Member, Options, SiteCalls, Synchrony, Team};
 use std::collections::BTreeMap;
-
-fn plans(n: usize) -> Plans {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap()
-}
 
 fn options(record: bool) -> Options {
     Options {
@@ -23,11 +19,11 @@ fn options(record: bool) -> Options {
 /// A team of threads, or one behind a segment.
 fn team(n: usize, record: bool, behind_segment: bool) -> Team {
     if !behind_segment {
-        return Team::with_options(plans(n), &options(record)).unwrap();
+        return Team::with_options(plans_of(n, Pattern::Binomial), &options(record)).unwrap();
     }
     let name = format!("recorded-{n}-{record}-{}", std::process::id());
     let requests = vec![None; n];
-    let plans = || Ok::<_, corecast_collectives::PlansError>(plans(n));
+    let plans = || Ok::<_, corecast_collectives::PlansError>(plans_of(n, Pattern::Binomial));
     ProcessGroup::enter(&Address::Name(name), n, &requests, plans, &options(record)).unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! A team that runs several times.
 
-use corecast_collectives::Plans;
+use crate::common::plans_of;
 use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
 use corecast_process::{Address, ProcessGroup};
@@ -10,18 +10,9 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-fn plans(n: usize) -> Plans {
-    plans_of(n, Pattern::Smelt)
-}
-
-fn plans_of(n: usize, pattern: Pattern) -> Plans {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), pattern, None).unwrap()
-}
-
 #[test]
 fn ranks_go_on_where_they_were() {
-    let team = Team::new(plans(3)).unwrap();
+    let team = Team::new(plans_of(3, Pattern::Smelt)).unwrap();
     for run in 0..3 {
         let sums = team.run(|member| {
             let mut data = vec![member.rank() as u64 + run; 700];
@@ -46,7 +37,7 @@ fn value(run: u64) -> u64 {
 
 #[test]
 fn whoever_ends_a_later_run_early_has_left_the_others() {
-    let team = Team::new(plans(2)).unwrap();
+    let team = Team::new(plans_of(2, Pattern::Smelt)).unwrap();
     team.run(|member| member.barrier().unwrap());
     let ended = team.run(|member| match member.rank() {
         0 => Ok(()),
@@ -65,7 +56,7 @@ fn whoever_ends_a_later_run_early_has_left_the_others() {
 
 #[test]
 fn what_has_failed_in_flight_is_said_of_the_rank() {
-    let team = Team::new(plans(2)).unwrap();
+    let team = Team::new(plans_of(2, Pattern::Smelt)).unwrap();
     let ended = team.run(|member| {
         member.barrier()?;
         if member.rank() == 0 {
@@ -87,7 +78,7 @@ fn what_has_failed_in_flight_is_said_of_the_rank() {
 
 #[test]
 fn after_a_panic_there_is_no_other_run() {
-    let team = Team::new(plans(2)).unwrap();
+    let team = Team::new(plans_of(2, Pattern::Smelt)).unwrap();
     let run = || team.run(|member| assert_ne!(member.rank(), 1));
     assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     assert_eq!(team.progress(0).lost, None);
@@ -101,7 +92,7 @@ fn after_a_panic_there_is_no_other_run() {
 #[test]
 fn members_that_end_after_different_operations_are_named() {
     let ends = |in_flight: bool| {
-        let team = Team::new(plans(2)).unwrap();
+        let team = Team::new(plans_of(2, Pattern::Smelt)).unwrap();
         let run = || {
             team.run(|member| {
                 let mut data = [7_u64];
@@ -132,7 +123,7 @@ fn members_that_end_after_many_different_operations_in_flight_are_named() {
         depth: 24,
         ..Options::default()
     };
-    let team = Team::with_options(plans(2), &options).unwrap();
+    let team = Team::with_options(plans_of(2, Pattern::Smelt), &options).unwrap();
     let run = || {
         team.run(|member| {
             let root = member.rank();
@@ -159,7 +150,7 @@ fn processes_wait_for_the_next_run_and_not_for_one_that_cannot_come() {
     let name = format!("runs-{}", std::process::id());
     let enter = || -> Team {
         let address = Address::Name(name.clone());
-        let plans = || Ok::<_, std::fmt::Error>(plans(2));
+        let plans = || Ok::<_, std::fmt::Error>(plans_of(2, Pattern::Smelt));
         ProcessGroup::enter(&address, 2, &[None], plans, &Options::default()).unwrap()
     };
     let (about_to_wait, waits) = channel();
@@ -200,7 +191,7 @@ fn whoever_rests_between_runs_has_not_left_those_of_other_processes() {
         patience: Some(Duration::from_millis(50)),
         ..Options::default()
     };
-    let memory = ProcessGroup::found(&plans(2), &options).unwrap();
+    let memory = ProcessGroup::found(&plans_of(2, Pattern::Smelt), &options).unwrap();
     let attach = |rank| ProcessGroup::attach(&memory, &[rank], &options).unwrap();
     let (one, other) = thread::scope(|scope| {
         let one = scope.spawn(|| attach(0));

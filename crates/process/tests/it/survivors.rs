@@ -1,10 +1,9 @@
 //! Teams of processes go on when some of them are killed: without them, or with others in their places. Each process is
 //! this test program again, and a variable says which part it plays.
 
+use crate::common::binomial;
 use crate::own_process::{Kept, WATCHDOG};
 use corecast_collectives::operator::Sum;
-use corecast_collectives::{Plans, PlansError};
-use corecast_plan::Pattern;
 use corecast_process::{Address, EnterError, Places, ProcessGroup, Survivors};
 use corecast_team::{Failure, Member, Options, Team};
 use std::io::{BufRead, BufReader, Read};
@@ -56,11 +55,6 @@ impl Player {
     }
 }
 
-fn plans(n: usize) -> Result<Plans, PlansError> {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
-}
-
 /// Works until something fails; returns how many operations have succeeded.
 fn work(member: &mut Member) -> (u64, Failure) {
     let mut succeeded = 0;
@@ -104,7 +98,7 @@ fn go_on(team: &Team, succeeded: &[u64], places: Places, dies: &str) -> (Team, V
         assert!(most <= least.map(|least| least + 2), "{least:?} {most:?}");
         let (ranks, size) = (survivors.ranks().to_vec(), survivors.size());
         let options = Options::default();
-        if let Some(next) = survivors.enter(|| plans(size), &options).unwrap() {
+        if let Some(next) = survivors.enter(|| binomial(size), &options).unwrap() {
             return (next, ranks);
         }
     }
@@ -133,7 +127,7 @@ fn part() {
         join_limit: WATCHDOG,
         ..Options::default()
     };
-    let team = ProcessGroup::enter(&address, size, &ranks, || plans(size), &options).unwrap();
+    let team = ProcessGroup::enter(&address, size, &ranks, || binomial(size), &options).unwrap();
     if dies == "newcomer" {
         return finish(&team, &(0..size).collect::<Vec<_>>());
     }
@@ -248,11 +242,11 @@ fn two_ranks_of_a_process_go_on_together() {
 #[test]
 fn teams_that_cannot_go_on_say_so() {
     let limit = Duration::from_millis(20);
-    let threads = Team::new(plans(2).unwrap()).unwrap();
+    let threads = Team::new(binomial(2).unwrap()).unwrap();
     let refused = Survivors::agree(&threads, &[], Places::Closed, limit);
     assert!(matches!(refused, Err(EnterError::OneProcess)));
 
-    let fd = ProcessGroup::found(&plans(2).unwrap(), &Options::default()).unwrap();
+    let fd = ProcessGroup::found(&binomial(2).unwrap(), &Options::default()).unwrap();
     let team = ProcessGroup::attach(&fd, &[0, 1], &Options::default()).unwrap();
     let refused = Survivors::agree(&team, &[], Places::Refilled, limit);
     assert!(matches!(refused, Err(EnterError::NoAddress)));
@@ -263,11 +257,13 @@ fn teams_that_cannot_go_on_say_so() {
     let leaves = Survivors::agree(&team, &[0, 1], Places::Closed, limit);
     assert!(matches!(leaves, Err(EnterError::AllLeave)));
 
-    let fd = ProcessGroup::found(&plans(2).unwrap(), &Options::default()).unwrap();
+    let fd = ProcessGroup::found(&binomial(2).unwrap(), &Options::default()).unwrap();
     let team = ProcessGroup::attach(&fd, &[0, 1], &Options::default()).unwrap();
     // Rank 0 leaves of its own will.
     let survivors = Survivors::agree(&team, &[0], Places::Closed, limit).unwrap();
     assert_eq!((survivors.ranks(), survivors.size()), (&[1][..], 1));
-    let next = survivors.enter(|| plans(1), &Options::default()).unwrap();
+    let next = survivors
+        .enter(|| binomial(1), &Options::default())
+        .unwrap();
     assert_eq!(next.expect("nobody else can end").size(), 1);
 }

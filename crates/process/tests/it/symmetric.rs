@@ -1,6 +1,7 @@
 //! Symmetric buffers of teams of processes: operations over them, and their memory.
 
-use crate::cma::{assert_died, plans, said, until_one_fails};
+use crate::cma::{assert_died, said, until_one_fails};
+use crate::common::binomial;
 use corecast_collectives::operator::Sum;
 use corecast_process::{Address, ProcessGroup};
 use corecast_team::{
@@ -15,7 +16,7 @@ const PART: &str = "CORECAST_TEST_SYMMETRIC_PART";
 /// Enters with one rank, or with all of them.
 fn enter(name: &str, n: usize, ranks: usize, options: &Options) -> Team {
     let address = Address::Name(name.to_owned());
-    ProcessGroup::enter(&address, n, &vec![None; ranks], || plans(n), options).unwrap()
+    ProcessGroup::enter(&address, n, &vec![None; ranks], || binomial(n), options).unwrap()
 }
 
 /// Plays the part that a variable names, in another process of this program.
@@ -139,7 +140,7 @@ fn operations_over_symmetric_buffers_are_right() {
         let team = enter(&name, n, n, &Options::default());
         team.run(|member| (0..3).for_each(|round| mixed(member, round, None)));
     }
-    Team::new(plans(3).unwrap())
+    Team::new(binomial(3).unwrap())
         .unwrap()
         .run(|member| mixed(member, 0, None));
 }

@@ -1,6 +1,7 @@
 //! The promises of the nine combinations of synchronisation, and that the loose ones wait for no
 //! more than they promise.
 
+use crate::common::plans_of;
 use crate::overlap::in_time;
 use crate::own_process::{WATCHDOG, eventually};
 use corecast_collectives::Plans;
@@ -11,8 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 fn team(n: usize) -> Team {
-    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-    Team::new(Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap()).unwrap()
+    Team::new(plans_of(n, Pattern::Binomial)).unwrap()
 }
 
 const N: usize = 4;

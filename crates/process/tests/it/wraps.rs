@@ -1,8 +1,8 @@
 //! Sequence numbers of teams that have run for long: teams whose numbers begin near those where they wrap around do what
 //! young teams do.
 
+use crate::common::plans_of;
 use crate::own_process::WATCHDOG;
-use corecast_collectives::Plans;
 use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Loss, Member, Options, Team};
@@ -27,8 +27,7 @@ fn begun(near: u64) -> impl Iterator<Item = [u64; 2]> {
 fn run<R: Send + 'static>(n: usize, begun: [u64; 2], body: fn(&mut Member) -> R) -> Vec<R> {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {
-        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-        let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap();
+        let plans = plans_of(n, Pattern::Binomial);
         let options = Options {
             begun,
             depth: 3,

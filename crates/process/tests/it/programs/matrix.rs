@@ -5,9 +5,10 @@
 use super::case::case;
 use super::draw::{DRAWN, Of, Step, combines, has_parts};
 use super::element::Fold;
+use crate::common::plans_of;
 use corecast_collectives::{
-    Algorithms, Plans, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter,
-    scan, scatter,
+    Algorithms, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, scan,
+    scatter,
 };
 use corecast_model::Collective;
 use corecast_plan::Pattern;
@@ -28,8 +29,7 @@ fn matrix(whats: &[Collective], choices: impl Iterator<Item = Algorithms>) {
     let syncs: Vec<Synchrony> = Synchrony::all().collect();
     for (index, algorithms) in choices.enumerate() {
         for n in 1..=RANKS_MAX {
-            let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-            let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
+            let plans = plans_of(n, Pattern::Smelt);
             let options = Options {
                 algorithms,
                 deterministic: (index + n).is_multiple_of(2),
@@ -112,8 +112,7 @@ matrices! {
 #[test]
 fn sixteen_mebibytes_arrive_whole() {
     for n in [2, 3] {
-        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-        let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
+        let plans = plans_of(n, Pattern::Smelt);
         Team::new(plans).unwrap().run(|member| {
             for (number, &what) in DRAWN.iter().enumerate() {
                 let (of, whole) = match combines(what) {
