@@ -4,7 +4,7 @@
 //! labelled trees with child lists in their exact order (n = 7 and 8), and the dynamic program over
 //! sets of members that checks the bounds.
 
-use crate::common::adversary::{KINDS, Random, costs};
+use crate::common::adversary::{KINDS, costs};
 use crate::common::oracle::{both_ways, oracle, truth};
 use crate::common::{all_ordered_trees, close, optima};
 use corecast_model::CostModel;
@@ -209,10 +209,10 @@ fn plans_of_adversarial_costs_are_right() {
         })
         .collect();
     for (name, make) in KINDS {
-        let mut random = Random::new(23);
+        let mut random = fastrand::Rng::with_seed(23);
         for n in [1, 2, 3, 6, 8] {
-            let costs = costs(make, n, random.next());
-            let root = random.below(n);
+            let costs = costs(make, n, random.u64(..));
+            let root = random.usize(..n);
             let known = truth(&costs, root);
             for (pattern, operation) in patterns
                 .iter()

@@ -10,22 +10,12 @@ use corecast_plan::{
     Effort, Operation, Pattern, Plan, PlanError, RepairError, RootChoice, Shape, Tree, chain, plan,
     plan_with,
 };
-
-/// A stream of random whole numbers from 0 to below a limit.
-fn stream(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move |limit| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 33) as usize % limit
-    }
-}
+use fastrand::Rng;
 
 /// A team on two packages, some of whose members share cores, with whole line costs.
 fn costs(n: usize, seed: u64) -> CostModel {
-    let mut random = stream(seed);
-    let mut list = |most: usize| [0; 4].map(|_| random(most) as f64);
+    let mut random = Rng::with_seed(seed);
+    let mut list = |most: usize| [0; 4].map(|_| random.usize(..most) as f64);
     let lines = LineCosts {
         write: list(90)[0],
         invalidate: list(9),
@@ -45,18 +35,18 @@ fn costs(n: usize, seed: u64) -> CostModel {
 }
 
 /// A random tree with random groups.
-fn any_grouped(n: usize, root: usize, random: &mut impl FnMut(usize) -> usize) -> Grouped {
+fn any_grouped(n: usize, root: usize, random: &mut Rng) -> Grouped {
     let mut lists: Vec<Vec<Vec<usize>>> = vec![Vec::new(); n];
     let mut inside = vec![root];
     let mut outside: Vec<usize> = (0..n).filter(|&rank| rank != root).collect();
     while !outside.is_empty() {
-        let rank = outside.swap_remove(random(outside.len()));
-        let list = &mut lists[inside[random(inside.len())]];
-        match random(3) {
+        let rank = outside.swap_remove(random.usize(..outside.len()));
+        let list = &mut lists[inside[random.usize(..inside.len())]];
+        match random.usize(..3) {
             0 => list.push(vec![rank]),
             _ if list.is_empty() => list.push(vec![rank]),
             _ => {
-                let group = random(list.len());
+                let group = random.usize(..list.len());
                 list[group].push(rank);
             }
         }
@@ -102,9 +92,9 @@ fn groups_by_hand() {
 #[test]
 fn checker_and_costs_agree() {
     for seed in 1..400 {
-        let mut random = stream(seed);
-        let n = 1 + random(14);
-        let (costs, root) = (costs(n, seed), random(n));
+        let mut random = Rng::with_seed(seed);
+        let n = 1 + random.usize(..14);
+        let (costs, root) = (costs(n, seed), random.usize(..n));
         let one = any_grouped(n, root, &mut random);
         let two = any_grouped(n, root, &mut random);
         for operation in Operation::ALL {
@@ -125,14 +115,14 @@ fn checker_and_costs_agree() {
 }
 
 /// Changes the place or the group of a member. Returns `false` if it has changed nothing.
-fn corrupt(lists: &mut [Vec<Vec<usize>>], random: &mut impl FnMut(usize) -> usize) -> bool {
+fn corrupt(lists: &mut [Vec<Vec<usize>>], random: &mut Rng) -> bool {
     let n = lists.len();
-    let (from, to) = (random(n), random(n));
+    let (from, to) = (random.usize(..n), random.usize(..n));
     if lists[from].is_empty() {
         return false;
     }
-    let at = random(lists[from].len());
-    match random(5) {
+    let at = random.usize(..lists[from].len());
+    match random.usize(..5) {
         // Groups change places.
         0 => lists[from].rotate_left(1),
         // Two groups become one.
@@ -164,11 +154,11 @@ fn corrupt(lists: &mut [Vec<Vec<usize>>], random: &mut impl FnMut(usize) -> usiz
 fn wrong_groups_are_found() {
     let (mut tried, mut caught, mut cycles) = (0, 0, 0);
     for seed in 1..2500 {
-        let mut random = stream(seed);
-        let n = 3 + random(12);
-        let (costs, root) = (costs(n, seed), random(n));
+        let mut random = Rng::with_seed(seed);
+        let n = 3 + random.usize(..12);
+        let (costs, root) = (costs(n, seed), random.usize(..n));
         let right = any_grouped(n, root, &mut random);
-        let operation = [Operation::Broadcast, Operation::Barrier][random(2)];
+        let operation = [Operation::Broadcast, Operation::Barrier][random.usize(..2)];
         let mut made = Plan::of_groups(&costs, Pattern::Best, operation, right.clone()).unwrap();
         let mut lists = right.group_lists().to_vec();
         if made.groups().is_none() || !corrupt(&mut lists, &mut random) {
@@ -402,8 +392,8 @@ fn groups_are_not_repaired() {
 #[test]
 fn critical_chains_of_groups_have_no_break() {
     for seed in 1..200 {
-        let mut random = stream(seed);
-        let n = 2 + random(12);
+        let mut random = Rng::with_seed(seed);
+        let n = 2 + random.usize(..12);
         let lines = LineCosts {
             write: 20.0,
             invalidate: [1.0; 4],
@@ -414,7 +404,7 @@ fn critical_chains_of_groups_have_no_break() {
         let file = synthetic("package:2 core:7 send=10,20 receive=30,60").unwrap();
         let file = file.with_lines(lines).unwrap();
         let costs = file.costs().subset(&(0..n).collect::<Vec<_>>()).unwrap();
-        let root = random(n);
+        let root = random.usize(..n);
         let one = any_grouped(n, root, &mut random);
         let two = any_grouped(n, root, &mut random);
         let mut all = Operation::ALL

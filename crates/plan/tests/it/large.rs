@@ -5,36 +5,26 @@ use corecast_model::{CostModel, Unit};
 use corecast_plan::bound::{levels, lower_bound};
 use corecast_plan::hierarchy::{certified, tree};
 use corecast_plan::{Operation, cost, smelt};
+use fastrand::Rng;
 
 const WORK: u64 = 20_000_000;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) % n
-    }
-}
 
 /// A cost model with members in uneven groups of uneven groups, in any order. Costs are whole
 /// numbers, now and then with noise, with a free level, or with some cost that differs from its
 /// level's.
-fn nested(n: usize, random: &mut Random) -> CostModel {
-    let (inner, outer) = (1 + random.below(4), 1 + random.below(3));
+fn nested(n: usize, random: &mut Rng) -> CostModel {
+    let (inner, outer) = (1 + random.u64(..4), 1 + random.u64(..3));
     let place: Vec<(u64, u64)> = (0..n)
-        .map(|_| (random.below(outer), random.below(inner)))
+        .map(|_| (random.u64(..outer), random.u64(..inner)))
         .collect();
     let mut price = [(0, 0); 3];
-    let mut least = (random.below(3), random.below(4));
+    let mut least = (random.u64(..3), random.u64(..4));
     for price in &mut price {
-        least = (least.0 + random.below(5), least.1 + random.below(9));
+        least = (least.0 + random.u64(..5), least.1 + random.u64(..9));
         *price = least;
     }
-    let noise = [0.0, 0.0, 0.03, 0.3][random.below(4) as usize];
-    let odd = random.below(3) == 0;
+    let noise = [0.0, 0.0, 0.03, 0.3][random.usize(..4)];
+    let odd = random.u64(..3) == 0;
     let mut cost = |i: usize, j: usize, receive: bool| {
         let (a, b) = (place[i], place[j]);
         let level = if a == b {
@@ -44,10 +34,10 @@ fn nested(n: usize, random: &mut Random) -> CostModel {
         };
         let (send, rest) = price[level];
         let mut cost = if receive { rest } else { send } as f64;
-        if odd && random.below(12) == 0 {
-            cost = random.below(40) as f64;
+        if odd && random.u64(..12) == 0 {
+            cost = random.u64(..40) as f64;
         }
-        cost * (1.0 + noise * (random.below(2001) as f64 / 1000.0 - 1.0))
+        cost * (1.0 + noise * (random.u64(..2001) as f64 / 1000.0 - 1.0))
     };
     let mut rows = |receive| -> Vec<Vec<f64>> {
         (0..n)
@@ -91,7 +81,7 @@ fn check(costs: &CostModel, what: &str) -> usize {
 
 #[test]
 fn no_optimum_of_nested_groups_beats_a_bound() {
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Rng::with_seed(1);
     let (mut tight, mut tried) = (0, 0);
     for n in 2..=8 {
         for case in 0..if n < 7 { 300 } else { 120 } {

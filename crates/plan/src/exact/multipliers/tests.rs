@@ -16,7 +16,7 @@ mod adversary;
 #[path = "../../../tests/it/common/optima.rs"]
 mod optima;
 
-use adversary::{KINDS, Random};
+use adversary::KINDS;
 use optima::optima;
 
 /// Teams of all kinds, with their optima by root.
@@ -122,7 +122,7 @@ fn proofs_by_multipliers_end_at_the_optimum() {
 #[test]
 fn windows_hold_all_parts_of_optimal_trees() {
     let (mut parts, mut narrow) = (0, 0);
-    let mut random = Random::new(7);
+    let mut random = fastrand::Rng::with_seed(7);
     for team in teams(4..=8, 3) {
         let n = team.costs.n();
         for root in team.roots() {
@@ -135,8 +135,8 @@ fn windows_hold_all_parts_of_optimal_trees() {
             if optimum <= 0.0 {
                 continue;
             }
-            let (ticks, ascent) = team.priced(root, optimum * (1.0 + 0.2 * random.unit()));
-            let limit = ticks.latency(&tree) + random.below(50) as i32;
+            let (ticks, ascent) = team.priced(root, optimum * (1.0 + 0.2 * random.f64()));
+            let limit = ticks.latency(&tree) + random.i32(..50);
             let told = &mut |_| ControlFlow::Continue(());
             let tables = Tables::new(&ticks, &ascent, root, limit, told);
             let ControlFlow::Continue(Some(tables)) = tables else {

@@ -5,22 +5,11 @@ use corecast_plan::groups::Grouped;
 
 use super::{all_ordered_trees, costs_of_kind};
 
-/// A stream of random numbers from 0 to below 1.
-fn stream(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
 /// A cost model of one of eight kinds, with line costs of one of five kinds that are in scale with
 /// its messages.
 pub(crate) fn costs(n: usize, kind: usize, lines: usize, seed: u64) -> CostModel {
     let model = costs_of_kind(n, kind, 2, seed);
-    let mut random = stream(seed ^ 0x5bd1_e995);
+    let mut random = fastrand::Rng::with_seed(seed ^ 0x5bd1_e995);
     let mean = |f: &dyn Fn(usize, usize) -> f64| {
         let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
         let sum: f64 = pairs.map(|(i, j)| f(i, j)).sum();
@@ -29,7 +18,7 @@ pub(crate) fn costs(n: usize, kind: usize, lines: usize, seed: u64) -> CostModel
     let send = mean(&|i, j| model.send(i, j));
     let receive = mean(&|i, j| model.receive(i, j));
     let mut rising = |scale: f64| {
-        let mut list = [0.0; 4].map(|_| random() * scale);
+        let mut list = [0.0; 4].map(|_| random.f64() * scale);
         list.sort_by(f64::total_cmp);
         list
     };

@@ -4,6 +4,7 @@
 use crate::references::machine_database;
 use corecast_model::{CostModel, MachineFile, Unit};
 use corecast_plan::{Pattern, Tree};
+use fastrand::Rng;
 use proptest::prelude::*;
 
 pub(crate) mod adversary;
@@ -116,17 +117,11 @@ pub(crate) fn any_costs(n_max: usize) -> impl Strategy<Value = CostModel> {
 
 /// One of eight kinds of cost models, by seed.
 pub(crate) fn costs_of_kind(n: usize, kind: usize, per_node: u32, seed: u64) -> CostModel {
-    let mut state = seed | 1;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    let mut random = Rng::with_seed(seed);
     let numa: Vec<u32> = (0..n as u32).map(|i| i / per_node).collect();
     let near = |i: usize, j: usize| numa[i] == numa[j];
     let mut entry = |i: usize, j: usize, receive: bool| {
-        let r = random();
+        let r = random.f64();
         match kind {
             // NUMA classes with noise; receives three times as dear as sends.
             0 => {
@@ -198,17 +193,9 @@ pub(crate) fn close(a: f64, b: f64) -> bool {
 
 /// A random team by seed: from 2 to all of the n positions, in random order.
 pub(crate) fn random_team(n: usize, seed: u64) -> Vec<usize> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = |limit: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 16) as usize % limit
-    };
+    let mut random = Rng::with_seed(seed);
     let mut team: Vec<usize> = (0..n).collect();
-    for at in 0..n {
-        team.swap(at, at + below(n - at));
-    }
-    team.truncate(2 + below(n - 1));
+    random.shuffle(&mut team);
+    team.truncate(random.usize(2..=n));
     team
 }
