@@ -7,40 +7,14 @@
 
 use std::fmt;
 
+use corecast_model::deep::Near;
 use corecast_model::{CacheKind, Machine, Proximity, Pu};
-
-/// The proximity of two hardware threads, nearest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// SMT siblings.
-    SameCore,
-    /// Different cores that share a data cache of this level, the nearest that they share.
-    SharedCache(u8),
-    /// Different cores of one NUMA node without a cache in common.
-    SameNumaNode,
-    /// One package, different NUMA nodes.
-    SamePackage,
-    /// Different packages.
-    OtherPackage,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::SameCore => f.write_str("same core"),
-            Self::SharedCache(level) => write!(f, "same L{level} cache"),
-            Self::SameNumaNode => f.write_str("same NUMA node"),
-            Self::SamePackage => f.write_str("same package"),
-            Self::OtherPackage => f.write_str("other package"),
-        }
-    }
-}
 
 /// A topology class of ordered pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class {
     /// The proximity of sender and receiver.
-    pub kind: Kind,
+    pub near: Near,
     /// The sender's NUMA node, as a dense index.
     pub from_node: u32,
     /// The receiver's NUMA node, as a dense index.
@@ -50,14 +24,14 @@ pub struct Class {
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            kind,
+            near,
             from_node,
             to_node,
         } = self;
         if from_node == to_node {
-            write!(f, "{kind} in NUMA node {from_node}")
+            write!(f, "{near} in NUMA node {from_node}")
         } else {
-            write!(f, "{kind} from NUMA node {from_node} to {to_node}")
+            write!(f, "{near} from NUMA node {from_node} to {to_node}")
         }
     }
 }
@@ -105,16 +79,16 @@ impl Caches {
     }
 
     pub(crate) fn class(&self, from: &Pu, to: &Pu) -> Class {
-        let kind = match from.proximity(to) {
-            Proximity::SameCore => Kind::SameCore,
+        let near = match from.proximity(to) {
+            Proximity::SameCore => Near::SameCore,
             Proximity::SameNumaNode => self
                 .shared(from.os_index, to.os_index)
-                .map_or(Kind::SameNumaNode, Kind::SharedCache),
-            Proximity::SamePackage => Kind::SamePackage,
-            Proximity::OtherPackage => Kind::OtherPackage,
+                .map_or(Near::SameNumaNode, Near::SameCache),
+            Proximity::SamePackage => Near::SamePackage,
+            Proximity::OtherPackage => Near::OtherPackage,
         };
         Class {
-            kind,
+            near,
             from_node: from.numa_node,
             to_node: to.numa_node,
         }
@@ -145,14 +119,14 @@ mod tests {
         machine.validate().unwrap();
         let pu = |n: usize| &machine.pus[n];
         let caches = Caches::new(&machine);
-        let kind = |a, b| caches.class(pu(a), pu(b)).kind;
-        assert_eq!(kind(0, 1), Kind::SameCore);
-        assert_eq!(kind(0, 2), Kind::SharedCache(2));
-        assert_eq!(kind(0, 6), Kind::SharedCache(3));
+        let near = |a, b| caches.class(pu(a), pu(b)).near;
+        assert_eq!(near(0, 1), Near::SameCore);
+        assert_eq!(near(0, 2), Near::SameCache(2));
+        assert_eq!(near(0, 6), Near::SameCache(3));
         // The second node's caches are unknown.
-        assert_eq!(kind(8, 10), Kind::SameNumaNode);
-        assert_eq!(kind(0, 8), Kind::SamePackage);
-        assert_eq!(kind(0, 31), Kind::OtherPackage);
+        assert_eq!(near(8, 10), Near::SameNumaNode);
+        assert_eq!(near(0, 8), Near::SamePackage);
+        assert_eq!(near(0, 31), Near::OtherPackage);
         assert_ne!(
             caches.class(pu(0), pu(31)),
             caches.class(pu(31), pu(0)),

@@ -82,7 +82,7 @@ mod run;
 mod schedule;
 
 pub use calendar::now_utc;
-pub use class::{Class, Kind};
+pub use class::Class;
 pub use config::Config;
 pub use error::ProbeError;
 pub use estimate::{Estimate, OUTLIER_FACTOR};

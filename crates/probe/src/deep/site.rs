@@ -6,7 +6,7 @@ use corecast_model::deep::{Level, Near};
 use corecast_model::{CacheKind, Machine, Pu};
 
 use super::latency::Drive;
-use crate::class::{Caches, Kind};
+use crate::class::Caches;
 
 /// Bytes of private caches where the system does not tell.
 const UNKNOWN_BYTES: usize = 1 << 20;
@@ -37,13 +37,7 @@ impl<'a> Site<'a> {
         if a == b {
             return Near::Own;
         }
-        match self.caches.class(&self.pus[a], &self.pus[b]).kind {
-            Kind::SameCore => Near::SameCore,
-            Kind::SharedCache(level) => Near::SameCache(level),
-            Kind::SameNumaNode => Near::SameNumaNode,
-            Kind::SamePackage => Near::SamePackage,
-            Kind::OtherPackage => Near::OtherPackage,
-        }
+        self.caches.class(&self.pus[a], &self.pus[b]).near
     }
 
     /// All positions but those of `without`, nearest to `to` first, and cores of their own before SMT

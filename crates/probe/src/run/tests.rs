@@ -1,7 +1,8 @@
 //! Whole runs with a measurer that makes its numbers up.
 
 use super::*;
-use crate::{Basis, Estimate, Kind, PairCosts};
+use crate::{Basis, Estimate, PairCosts};
+use corecast_model::deep::Near;
 use corecast_model::{MachineFile, synthetic};
 
 /// Costs by topology class and by pair, without any noise.
@@ -37,12 +38,13 @@ fn exact(ns: f64) -> Estimate {
 /// The truth about a pair: depends on its class and a little on its members.
 fn truth(machine: &Machine, from: &Pu, to: &Pu) -> f64 {
     let class = crate::class::Caches::new(machine).class(from, to);
-    let base = match class.kind {
-        Kind::SameCore => 10.0,
-        Kind::SharedCache(level) => 20.0 + f64::from(level),
-        Kind::SameNumaNode => 40.0,
-        Kind::SamePackage => 80.0,
-        Kind::OtherPackage => 160.0,
+    let base = match class.near {
+        Near::Own => unreachable!("a pair has two threads"),
+        Near::SameCore => 10.0,
+        Near::SameCache(level) => 20.0 + f64::from(level),
+        Near::SameNumaNode => 40.0,
+        Near::SamePackage => 80.0,
+        Near::OtherPackage => 160.0,
     };
     // Nodes are not alike, and neither are directions.
     let node = f64::from(class.from_node) + 3.0 * f64::from(class.to_node);
