@@ -140,12 +140,12 @@ impl Forecaster {
             }
             _ => return Ok(None),
         };
-        let (collective, size) = match plan.operation {
-            Operation::Broadcast => (Collective::Broadcast, size),
-            Operation::Reduce => (Collective::Reduce, size),
-            Operation::Barrier => (Collective::Barrier, 0),
+        let size = match plan.operation {
+            Operation::Barrier => 0,
+            _ => size,
         };
-        self.call(collective, &plans, plan.root, size).map(Some)
+        self.call(plan.operation.into(), &plans, plan.root, size)
+            .map(Some)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Runs races of teams of threads on this machine, with the engines of [`corecast_bench`].
 
-use crate::racer::{Contender, RaceFailed, Racer, Subject, Synchrony};
+use crate::racer::{Contender, RaceFailed, Racer, Subject, conditions};
 use crate::sequential_test::SequentialTest;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::race::{self, Ruling};
 use corecast_bench::sized::{Library, Player, Task, Threads, Trial};
 use corecast_bench::{Entrant, Role, Settings, Status};
 use corecast_model::Collective;
+use corecast_model::profile::Start;
 use corecast_team::Options;
 use corecast_wire::WaitConfig;
 use std::time::{Duration, Instant};
@@ -35,7 +36,7 @@ pub struct Hardware<'a> {
     placements: Vec<CpuPlacement>,
     /// Number of hardware threads that the ranks use together.
     usable: usize,
-    synchrony: Synchrony,
+    start: Start,
     options: Options,
     begin: Instant,
     interrupted: &'a dyn Fn() -> bool,
@@ -47,14 +48,14 @@ impl<'a> Hardware<'a> {
     pub fn new(
         placements: Vec<CpuPlacement>,
         usable: usize,
-        synchrony: Synchrony,
+        start: Start,
         options: Options,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
             placements,
             usable,
-            synchrony,
+            start,
             options,
             begin: Instant::now(),
             interrupted,
@@ -90,7 +91,7 @@ impl<'a> Hardware<'a> {
         let teams = teams.map_err(|error| error.to_string())?;
         Ok(match subject {
             Subject::Task(task) => {
-                let conditions = self.synchrony.conditions(self.oversubscribed());
+                let conditions = conditions(self.start, self.oversubscribed());
                 Entrant::threads(Trial::new(teams, task, conditions))
             }
             Subject::BarrierThenBroadcast { ranks } => {
@@ -219,7 +220,7 @@ impl Racer for Hardware<'_> {
     ) -> Result<(), RaceFailed> {
         let replicate = Replicate {
             placements: &self.placements,
-            strict: self.synchrony == Synchrony::Strict && !self.oversubscribed(),
+            strict: self.start == Start::Together && !self.oversubscribed(),
             share: false,
             limit,
             interrupted: self.interrupted,

@@ -54,7 +54,7 @@ pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
             tuned.planned.rank_pus.clone(),
             tuned.pinned,
             tuned.mode,
-            tuned.outcome.synchrony.into(),
+            tuned.outcome.start,
         )
     };
     // Earlier results for operations that were not tuned now stay, unless they are stale.

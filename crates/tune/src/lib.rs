@@ -58,7 +58,7 @@
 //!     ..TuneRequest::default()
 //! };
 //! let never = || false;
-//! let mut racer = Hardware::new(cpu_placement::free(2), 2, request.synchrony, Options::default(), &never);
+//! let mut racer = Hardware::new(cpu_placement::free(2), 2, request.start, Options::default(), &never);
 //! let outcome = tune(&mut racer, &search_space, &Unknown, &request, &mut |_| {})?;
 //! let point = &outcome.operations[0].points[0];
 //! println!("allgather of 8 bytes: {} takes {:?} ns", point.winner().name, point.winner().measured_ns);

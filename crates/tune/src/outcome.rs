@@ -2,10 +2,10 @@
 
 use crate::candidates::{Asked, CandidateSet, LeftOut, Proposal, name};
 use crate::guidelines::{Finding, Time};
-use crate::racer::Synchrony;
 use crate::sequential_test::{Ended, Left, SequentialTest};
 use corecast_collectives::Plans;
 use corecast_model::Collective;
+use corecast_model::profile::Start;
 use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use serde::{Serialize, Serializer};
@@ -228,7 +228,7 @@ fn by_name<S: Serializer>(operation: &Collective, serializer: S) -> Result<S::Ok
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Whether all ranks began each operation together, or operations ran back to back.
-    pub synchrony: Synchrony,
+    pub start: Start,
     /// The races of plans and of ways to wait.
     pub team: Vec<TeamRace>,
     /// The plans that won.
@@ -255,18 +255,19 @@ impl Outcome {
     /// ```
     /// use corecast_collectives::{Algorithms, Plans};
     /// use corecast_model::Collective;
-    /// use corecast_tune::{outcome::Outcome, racer::Synchrony};
+    /// use corecast_model::profile::Start;
+    /// use corecast_tune::outcome::Outcome;
     ///
     /// let plans = Plans::of_tree(&corecast_plan::patterns::knomial(4, 0, 2));
     /// let asked: Algorithms = "allreduce=ring@4K..".parse()?;
     /// let runs = |operation: Collective, bytes| asked.asked(operation.name(), bytes).unwrap_or(None);
-    /// let outcome = Outcome::unraced(Synchrony::Strict, plans, &[Collective::Allreduce], &[8, 8192], &runs);
+    /// let outcome = Outcome::unraced(Start::Together, plans, &[Collective::Allreduce], &[8, 8192], &runs);
     /// let allreduce = &outcome.operations[0];
     /// assert_eq!((allreduce.algorithm(8), allreduce.algorithm(8192)), (None, Some("ring")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn unraced(
-        synchrony: Synchrony,
+        start: Start,
         plans: Plans,
         operations: &[Collective],
         sizes: &[usize],
@@ -310,7 +311,7 @@ impl Outcome {
             }
         };
         Self {
-            synchrony,
+            start,
             team: Vec::new(),
             plans,
             wait_config: None,

@@ -1,52 +1,22 @@
 //! The [`Racer`] runs races: on the hardware, or on a model of it in tests.
 
 use crate::sequential_test::SequentialTest;
-use corecast_bench::sized::{Conditions, Start, Task};
+use corecast_bench::sized::{self, Conditions, Task};
 use corecast_collectives::{Algorithms, Plans};
-use corecast_model::{Collective, profile};
+use corecast_model::Collective;
+use corecast_model::profile::Start;
 use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether all ranks begin each timed operation together.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Synchrony {
-    /// All ranks begin at the same instant, after a barrier, and a sample is the time until the last of them is done.
-    #[default]
-    Strict,
-    /// Operations run back to back, and a sample is the mean time of one.
-    Loose,
-}
-
-impl Synchrony {
-    /// The name on the command line and in profiles.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Loose => "loose",
-        }
-    }
-
-    /// The conditions under which operations are timed; `oversubscribed` tells whether ranks share hardware threads.
-    pub fn conditions(self, oversubscribed: bool) -> Conditions {
-        let strict = Conditions::from(oversubscribed);
-        match self {
-            Self::Strict => strict,
-            Self::Loose => strict.starting(Start::BackToBack),
-        }
-    }
-}
-
-impl From<Synchrony> for profile::Start {
-    fn from(synchrony: Synchrony) -> Self {
-        match synchrony {
-            Synchrony::Strict => Self::Together,
-            Synchrony::Loose => Self::BackToBack,
-        }
+/// The conditions under which operations that begin so are timed; `oversubscribed` tells whether ranks share hardware
+/// threads.
+pub(crate) fn conditions(start: Start, oversubscribed: bool) -> Conditions {
+    let usual = Conditions::from(oversubscribed);
+    match start {
+        Start::Together => usual,
+        Start::BackToBack => usual.starting(sized::Start::BackToBack),
     }
 }
 

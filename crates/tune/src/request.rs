@@ -1,8 +1,8 @@
 //! The request of a tuning: operations, sizes, and time.
 
-use crate::racer::Synchrony;
 use crate::sequential_test::Rules;
 use corecast_model::Collective;
+use corecast_model::profile::Start;
 use std::time::Duration;
 
 /// The request of a tuning.
@@ -13,7 +13,7 @@ pub struct TuneRequest {
     /// Sizes in bytes of a block, multiples of 8; barriers have none.
     pub sizes: Vec<usize>,
     /// Whether all ranks begin each timed operation together.
-    pub synchrony: Synchrony,
+    pub start: Start,
     /// The most contenders of a race with blocks of up to
     /// [`SHORT_BYTES_MAX`](crate::candidates::SHORT_BYTES_MAX), which the model can rank.
     pub most: usize,
@@ -45,7 +45,7 @@ impl Default for TuneRequest {
         Self {
             operations: Collective::WITH_ALGORITHMS.into(),
             sizes: SIZES.into(),
-            synchrony: Synchrony::Strict,
+            start: Start::Together,
             most: 8,
             budget: BUDGET,
             rules: Rules::default(),

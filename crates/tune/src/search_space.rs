@@ -2,31 +2,8 @@
 
 use corecast_collectives::preferences::TeamOutline;
 use corecast_collectives::{Algorithms, BarrierPlan, Plans};
-use corecast_model::Collective;
-use corecast_plan::Tree;
+use corecast_plan::{Operation, Tree};
 use corecast_wire::WaitConfig;
-
-/// One of the three plans of a team.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The plan of barriers.
-    Barrier,
-    /// The tree of broadcasts.
-    Broadcast,
-    /// The tree of reductions.
-    Reduce,
-}
-
-impl Part {
-    /// The operation in which plans of this part race.
-    pub const fn operation(self) -> Collective {
-        match self {
-            Self::Barrier => Collective::Barrier,
-            Self::Broadcast => Collective::Broadcast,
-            Self::Reduce => Collective::Reduce,
-        }
-    }
-}
 
 /// A plan that can replace a team's own.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,12 +28,12 @@ pub struct Rival {
 }
 
 impl Rival {
-    /// The part of the team's plans that it would replace.
-    pub fn part(&self) -> Part {
+    /// The operation whose plan it would replace.
+    pub fn operation(&self) -> Operation {
         match self.plan {
-            Other::Barrier(_) => Part::Barrier,
-            Other::Broadcast(_) => Part::Broadcast,
-            Other::Reduce(_) => Part::Reduce,
+            Other::Barrier(_) => Operation::Barrier,
+            Other::Broadcast(_) => Operation::Broadcast,
+            Other::Reduce(_) => Operation::Reduce,
         }
     }
 
@@ -122,22 +99,22 @@ impl SearchSpace {
         }
     }
 
-    /// The plans that may replace the team's own for a part.
-    pub fn rivals_of(&self, part: Part) -> impl Iterator<Item = &Rival> {
-        self.rivals.iter().filter(move |rival| rival.part() == part)
+    /// The plans that may replace the team's own for an operation.
+    pub fn rivals_of(&self, operation: Operation) -> impl Iterator<Item = &Rival> {
+        let rivals = self.rivals.iter();
+        rivals.filter(move |rival| rival.operation() == operation)
     }
 
-    /// The parts besides the barrier for which there are other plans.
-    pub fn trees(&self) -> Vec<Part> {
-        let parts = [Part::Broadcast, Part::Reduce].into_iter();
-        parts
-            .filter(|&part| self.rivals_of(part).next().is_some())
+    /// The operations besides the barrier for which there are other plans.
+    pub fn trees(&self) -> Vec<Operation> {
+        let all = [Operation::Broadcast, Operation::Reduce].into_iter();
+        all.filter(|&operation| self.rivals_of(operation).next().is_some())
             .collect()
     }
 
-    /// Pattern and predicted time (ns) of the team's own tree for a part.
-    pub(crate) fn own(&self, part: Part) -> (&str, Option<f64>) {
-        let (name, ns) = &self.tree[usize::from(part == Part::Reduce)];
+    /// Pattern and predicted time (ns) of the team's own tree for an operation.
+    pub(crate) fn own(&self, operation: Operation) -> (&str, Option<f64>) {
+        let (name, ns) = &self.tree[usize::from(operation == Operation::Reduce)];
         (name, *ns)
     }
 

@@ -2,13 +2,14 @@
 //! while it races.
 
 use crate::hardware::{Replicate, bytes_max};
-use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, Synchrony};
+use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, conditions};
 use crate::sequential_test::SequentialTest;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::sized::Task;
 use corecast_bench::{Entrant, Session};
 use corecast_collectives::Algorithms;
 use corecast_model::Collective;
+use corecast_model::profile::Start;
 use corecast_team::KernelCopies;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ fn launched(form: &Form) -> Launched {
 /// processes find their own.
 pub struct Sessions<'a> {
     placements: Vec<CpuPlacement>,
-    synchrony: Synchrony,
+    start: Start,
     launch: &'a dyn Fn(&Form) -> Session,
     open: Vec<(Launched, Arc<Session>)>,
     begin: Instant,
@@ -36,13 +37,13 @@ impl<'a> Sessions<'a> {
     /// `interrupted` is called between rounds and ends a race if it returns true.
     pub fn new(
         placements: Vec<CpuPlacement>,
-        synchrony: Synchrony,
+        start: Start,
         launch: &'a dyn Fn(&Form) -> Session,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
             placements,
-            synchrony,
+            start,
             launch,
             open: Vec::new(),
             begin: Instant::now(),
@@ -60,7 +61,7 @@ impl<'a> Sessions<'a> {
         if let Some((_, session)) = open.find(|(asked, _)| *asked == launched(form)) {
             return Arc::clone(session);
         }
-        let conditions = self.synchrony.conditions(self.oversubscribed());
+        let conditions = conditions(self.start, self.oversubscribed());
         let session = Arc::new((self.launch)(form).under(conditions));
         self.open.push((launched(form), Arc::clone(&session)));
         session
@@ -94,7 +95,7 @@ impl Racer for Sessions<'_> {
         });
         let placements = self.placements.clone();
         let replicate = Replicate {
-            strict: self.synchrony == Synchrony::Strict && !self.oversubscribed(),
+            strict: self.start == Start::Together && !self.oversubscribed(),
             share: self.oversubscribed(),
             placements: &placements,
             limit,

@@ -25,13 +25,14 @@ use crate::outcome::{Outcome, Point, TeamRace, Tuned, raced};
 use crate::predict::Predict;
 use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, replicates};
 use crate::ranges::ranges;
-use crate::search_space::{Part, SearchSpace};
+use crate::search_space::SearchSpace;
 use crate::sequential_test::SequentialTest;
 use crate::transfer_paths;
 use crate::unconfirmed::{Unconfirmed, UnconfirmedRaces};
 use corecast_bench::sized::{ELEMENT_BYTES, Task};
 use corecast_collectives::{Algorithms, Plans};
 use corecast_model::Collective;
+use corecast_plan::Operation;
 use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
@@ -287,8 +288,8 @@ impl<'t> Tuner<'t> {
         if self.request.operations.contains(&Collective::Barrier) {
             self.tune_barrier()?;
         }
-        for part in self.search_space.trees() {
-            self.tune_tree(part)?;
+        for operation in self.search_space.trees() {
+            self.tune_tree(operation)?;
         }
         if !self.search_space.wait_configs.is_empty() {
             self.tune_waits()?;
@@ -301,7 +302,7 @@ impl<'t> Tuner<'t> {
 
     /// Tunes plans and algorithms of barriers in one race.
     fn tune_barrier(&mut self) -> Result<(), RaceFailed> {
-        let rivals: Vec<_> = self.search_space.rivals_of(Part::Barrier).collect();
+        let rivals: Vec<_> = self.search_space.rivals_of(Operation::Barrier).collect();
         let mut candidate_set = self.candidate_set(Collective::Barrier, 0);
         // Plans of trees and of rounds race by their own names, but rounds of two ranks run as a butterfly.
         if !rivals.is_empty() {
@@ -398,9 +399,9 @@ impl<'t> Tuner<'t> {
     }
 
     /// Tunes the tree of broadcasts or of reductions.
-    fn tune_tree(&mut self, part: Part) -> Result<(), RaceFailed> {
-        let operation = part.operation();
-        let rivals: Vec<_> = self.search_space.rivals_of(part).collect();
+    fn tune_tree(&mut self, planned: Operation) -> Result<(), RaceFailed> {
+        let operation = Collective::from(planned);
+        let rivals: Vec<_> = self.search_space.rivals_of(planned).collect();
         // The algorithm `messages` uses the tree, whatever the team would choose.
         let mut algorithms = self.base;
         ask(&mut algorithms, operation, Some("messages"));
@@ -410,7 +411,7 @@ impl<'t> Tuner<'t> {
             algorithms,
             kernel_copies: self.kernel_copies,
         };
-        let (own, own_ns) = self.search_space.own(part);
+        let (own, own_ns) = self.search_space.own(planned);
         let mut named = vec![(own.to_owned(), own_ns)];
         let mut contenders = vec![Contender {
             name: own.to_owned(),
@@ -672,7 +673,7 @@ impl<'t> Tuner<'t> {
             what: "done".to_owned(),
         });
         Outcome {
-            synchrony: self.request.synchrony,
+            start: self.request.start,
             team: self.team,
             plans: Arc::unwrap_or_clone(self.plans),
             wait_config: self.wait_config,

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use corecast_bench::sized::ELEMENT_BYTES;
 use corecast_model::Collective;
-use corecast_tune::racer::Synchrony;
+use corecast_model::profile::Start;
 use corecast_tune::tuner::{BUDGET, TuneRequest};
 
 use crate::options::Sync;
@@ -111,9 +111,9 @@ const SIZE_MAX: usize = 1 << 28;
 /// An operation, a size or a time cannot be read or is out of range.
 pub(super) fn request(args: &TuneArgs) -> Result<TuneRequest> {
     let mut request = TuneRequest {
-        synchrony: match args.sync {
-            Sync::Strict => Synchrony::Strict,
-            Sync::Loose => Synchrony::Loose,
+        start: match args.sync {
+            Sync::Strict => Start::Together,
+            Sync::Loose => Start::BackToBack,
         },
         most: args.most,
         ..TuneRequest::default()

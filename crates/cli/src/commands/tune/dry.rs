@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use corecast_model::Collective;
+use corecast_plan::Operation;
 use corecast_tune::candidates::{CandidateSet, candidate_set, name};
 use corecast_tune::tuner::TuneRequest;
 use serde::Serialize;
@@ -96,17 +97,16 @@ pub(super) fn show(global: &Global, courses: &[Course], request: &TuneRequest) -
 }
 
 fn team<'a>(course: &'a Course, request: &TuneRequest) -> Team<'a> {
-    use corecast_tune::search_space::Part;
     let search_space = &course.search_space;
     let own = [
         &search_space.barrier,
         &search_space.tree[0].0,
         &search_space.tree[1].0,
     ];
-    let parts = [Part::Barrier, Part::Broadcast, Part::Reduce];
+    let operations = [Operation::Barrier, Operation::Broadcast, Operation::Reduce];
     let plans = [0, 1, 2].map(|at| {
         let rivals = search_space
-            .rivals_of(parts[at])
+            .rivals_of(operations[at])
             .map(|rival| &rival.name[..]);
         [&own[at][..]].into_iter().chain(rivals).collect()
     });

@@ -70,7 +70,7 @@ pub(super) fn show(
             schema: 1,
             kind: "tune",
             machine: &source.file.machine().name,
-            synchrony: request.synchrony.name(),
+            synchrony: request.start.name(),
             budget_s: request.budget.as_secs_f64(),
             teams: tunings.iter().map(team).collect(),
         });
@@ -157,7 +157,7 @@ fn text(tuning: &Tuning, request: &TuneRequest, verbose: bool) -> String {
             tuning.planned.rank_pus.len(),
             ranges(tuning.planned.rank_pus.clone()),
             tuning.mode,
-            request.synchrony.name(),
+            request.start.name(),
             match tuning.took {
                 Some(took) => format!("tuned in {:.1} s", took.as_secs_f64()),
                 None => "as it is".to_owned(),

@@ -92,14 +92,14 @@ pub(super) fn tuned(
         match args.processes {
             true => Box::new(Sessions::new(
                 placements,
-                request.synchrony,
+                request.start,
                 &launch,
                 &interrupt::happened,
             )),
             false => Box::new(Hardware::new(
                 placements,
                 options.usable(),
-                request.synchrony,
+                request.start,
                 options,
                 &interrupt::happened,
             )),
@@ -169,7 +169,7 @@ fn as_it_is(course: &Course, request: &TuneRequest, mode: Mode) -> Result<Outcom
         threads: &course.planned.rank_pus,
         pinned: course.pinned,
         mode,
-        start: request.synchrony.into(),
+        start: request.start,
         similar: !options.learn,
     };
     let rules = Rules::new(Algorithms::default(), rules::environment()?)?;
@@ -180,7 +180,7 @@ fn as_it_is(course: &Course, request: &TuneRequest, mode: Mode) -> Result<Outcom
         asked.expect("an operation with algorithms")
     };
     let outcome = Outcome::unraced(
-        request.synchrony,
+        request.start,
         course.planned.plans.clone(),
         &request.operations,
         &request.sizes,
