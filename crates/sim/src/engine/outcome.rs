@@ -3,6 +3,7 @@
 use crate::machine::SimMachineError;
 use crate::memory::Counts;
 use crate::trace::Trace;
+use serde::Serialize;
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +105,7 @@ impl SimError {
 }
 
 /// The load of one server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServerUse {
     /// The name of the server.
     pub name: String,

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use corecast_draw::simulated::trace_svg;
 use corecast_draw::table;
 use corecast_plan::Pattern;
+use corecast_sim::engine::ServerUse;
 use corecast_sim::fabric::{CallPrediction, CallSetting};
 use corecast_sim::symbolic::Bounds;
 use serde::Serialize;
@@ -36,17 +37,9 @@ struct Report<'a> {
     write_backs: u64,
     /// Time at which each rank was done.
     ends: &'a [f64],
-    servers: Vec<ServerRow<'a>>,
+    servers: Vec<&'a ServerUse>,
     /// The command that repeats this simulation.
     replay: String,
-}
-
-#[derive(Debug, Serialize)]
-struct ServerRow<'a> {
-    name: &'a str,
-    served: u64,
-    utilisation: f64,
-    wait_mean: f64,
 }
 
 /// Simulates one call and shows it.
@@ -129,20 +122,11 @@ fn transfers(found: &CallPrediction) -> BTreeMap<&'static str, u64> {
 }
 
 /// The sixteen busiest servers of the simulated machine, the busiest first.
-fn servers(found: &CallPrediction) -> Vec<ServerRow<'_>> {
-    let mut rows: Vec<ServerRow<'_>> = found
-        .servers
-        .iter()
-        .map(|server| ServerRow {
-            name: &server.name,
-            served: server.served,
-            utilisation: server.utilisation,
-            wait_mean: server.wait_mean,
-        })
-        .collect();
-    rows.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
-    rows.truncate(16);
-    rows
+fn servers(found: &CallPrediction) -> Vec<&ServerUse> {
+    let mut busiest: Vec<&ServerUse> = found.servers.iter().collect();
+    busiest.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
+    busiest.truncate(16);
+    busiest
 }
 
 /// The command line that repeats this simulation.
@@ -241,7 +225,7 @@ fn text(
     let mut table = table(["server", "requests", "busy", &mean], 1..4);
     for server in servers(found).iter().take(8) {
         table.add_row([
-            server.name.to_owned(),
+            server.name.clone(),
             server.served.to_string(),
             format!("{:.1} %", 100.0 * server.utilisation),
             format!("{:.1}", server.wait_mean),
