@@ -270,10 +270,18 @@ pub fn process_mask() -> &'static CpuList {
 ///
 /// One system call: for checks between phases, not between operations.
 pub fn pin_state(os_index: u32) -> PinState {
-    match current_mask() {
+    state(os_index, current_mask(), current_pu)
+}
+
+fn state(
+    os_index: u32,
+    mask: io::Result<CpuList>,
+    runs_on: impl FnOnce() -> Option<u32>,
+) -> PinState {
+    match mask {
         Err(_) => PinState::Unknown,
         Ok(mask) if mask.as_slice() != [os_index] => PinState::Lost { mask },
-        Ok(_) => match current_pu() {
+        Ok(_) => match runs_on() {
             Some(runs_on) if runs_on != os_index => PinState::Ignored { runs_on },
             Some(_) => PinState::Held,
             None => PinState::Unknown,
@@ -305,15 +313,7 @@ pub fn pin_state_of(thread: ThreadId, os_index: u32) -> PinState {
     let Ok(stat) = fs::read_to_string(path) else {
         return PinState::Unknown;
     };
-    match mask_of(Some(thread.0)) {
-        Err(_) => PinState::Unknown,
-        Ok(mask) if mask.as_slice() != [os_index] => PinState::Lost { mask },
-        Ok(_) => match last_pu(&stat) {
-            Some(runs_on) if runs_on != os_index => PinState::Ignored { runs_on },
-            Some(_) => PinState::Held,
-            None => PinState::Unknown,
-        },
-    }
+    state(os_index, mask_of(Some(thread.0)), || last_pu(&stat))
 }
 
 /// Field 39 of `/proc/…/stat`, counted from 1; the second is a name in brackets that may hold
