@@ -1,5 +1,6 @@
 //! Layer 5: the program's buffers as slices of bytes, in place where elements are dense, else packed by the library.
 
+use crate::process;
 use crate::types::Type;
 use corecast_network::{Handle, Library};
 use std::borrow::Cow;
@@ -10,7 +11,7 @@ use std::ptr::NonNull;
 #[derive(Clone, Copy)]
 pub(crate) struct Elements<'a> {
     pub(crate) library: &'a Library,
-    /// A communicator for packing.
+    /// The communicator of the call.
     pub(crate) comm: Handle,
     pub(crate) datatype: Handle,
     pub(crate) found: Type,
@@ -79,7 +80,7 @@ impl Block {
     }
 }
 
-/// The code with which the library has refused to pack or unpack. It has called the error handler.
+/// The code with which the library has refused to unpack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused(pub(crate) c_int);
 
@@ -193,6 +194,12 @@ impl<'a> Elements<'a> {
         }
     }
 
+    /// The communicator for packing. It returns errors, since this is called within a team, where an error handler of the
+    /// program's may not run.
+    fn packer(&self) -> Handle {
+        process::quiet().unwrap_or(self.comm)
+    }
+
     /// As many elements as fit the library's number of bytes at a time.
     fn pieces(&self, count: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let most = ((1 << 30) / self.found.size.max(1)).max(1);
@@ -207,6 +214,7 @@ impl<'a> Elements<'a> {
     #[cold]
     pub(crate) unsafe fn pack(&self, start: *const c_void, count: usize) -> Vec<u8> {
         let (mut all, functions) = (vec![0; self.bytes(count)], self.library.functions());
+        let packer = self.packer();
         for (at, many) in self.pieces(count) {
             let bytes = self.bytes(many);
             let from = self.placed(start.cast_mut(), at);
@@ -215,7 +223,7 @@ impl<'a> Elements<'a> {
             });
             let (mut most, mut position): (c_int, c_int) = (0, 0);
             // SAFETY: a place for a number.
-            unsafe { (functions.pack_size)(many as c_int, from.datatype, self.comm, &mut most) };
+            unsafe { (functions.pack_size)(many as c_int, from.datatype, packer, &mut most) };
             // The library may ask for more room than the data have.
             let mut packed = vec![0_u8; bytes.max(most as usize)];
             // SAFETY: the caller's promise, and room for what the library has asked for.
@@ -227,7 +235,7 @@ impl<'a> Elements<'a> {
                     packed.as_mut_ptr().cast(),
                     packed.len() as c_int,
                     &mut position,
-                    self.comm,
+                    packer,
                 )
             };
             assert_eq!(
@@ -264,7 +272,7 @@ impl<'a> Elements<'a> {
                     into.start,
                     many as c_int,
                     into.datatype,
-                    self.comm,
+                    self.packer(),
                 )
             };
             if code != 0 {

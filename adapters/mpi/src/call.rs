@@ -115,7 +115,8 @@ fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option
                     membership.races.note(entry, began);
                 }
                 let (code, is_raised) = match (ran, refused) {
-                    (Ok(()), Some(Refused(code))) => (code, false),
+                    // Where nothing returns errors, the handler was called already.
+                    (Ok(()), Some(Refused(code))) => (code, process::quiet().is_some()),
                     (Ok(()), None) if is_cut => (library.dialect().truncated(), true),
                     (Ok(()), None) => (0, false),
                     (Err(fault), _) => {

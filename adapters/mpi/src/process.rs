@@ -127,12 +127,17 @@ pub(crate) fn watch_for_progress(library: &Library) {
     }
 }
 
+/// A communicator of this process alone, which returns errors, for calls that are no collectives; `None` where it could not be made.
+pub(crate) fn quiet() -> Option<Handle> {
+    // Relaxed: as where it is stored.
+    Some(QUIET.load(Ordering::Relaxed)).filter(|&comm| comm != 0)
+}
+
 /// Calls `ask` with a communicator of this process alone, which returns errors; `None` where it could not be made. MPI allows one
 /// collective at a time on a communicator, and threads come here for several.
 pub(crate) fn on_quiet<R>(ask: impl FnOnce(Handle) -> R) -> Option<R> {
     static ASKING: Mutex<()> = Mutex::new(());
-    // Relaxed: as where it is stored.
-    let comm = Some(QUIET.load(Ordering::Relaxed)).filter(|&comm| comm != 0)?;
+    let comm = quiet()?;
     let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     Some(ask(comm))
 }
