@@ -133,7 +133,7 @@ unsafe fn tell(message: *mut Message, received: Received) {
 
 /// Makes a queue in which messages go one way, from one thread to another, in the order in which they
 /// were sent. `slots` is how many short messages it holds: a power of two, at least 2 and at most
-/// 1,048,576; 0 means 64. A message of at most 56 bytes takes one slot, a longer one a slot and room
+/// 1,048,576; 0 means 64. A message of at most 56 bytes takes one slot, a longer one two or a slot and room
 /// for its rest: `corecast_sender_message_bytes_max` says how long it may be.
 ///
 /// `backend` is the protocol, "ump" or "fastforward"; NULL means "ump". `waiting` is a word as for

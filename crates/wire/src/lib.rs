@@ -73,7 +73,7 @@ pub use words::{WORDS, Words};
 
 /// Version of the protocols and of the layout of shared segments. Processes of different versions form no
 /// team.
-pub const PROTOCOL_VERSION: u32 = 20;
+pub const PROTOCOL_VERSION: u32 = 21;
 
 #[cfg(any(loom, corecast_simulated))]
 pub use sync::mutant;

@@ -30,7 +30,7 @@ const fn lines_max(body_lines: usize) -> usize {
     body_lines / 4
 }
 
-/// Body lines that a message of `len` bytes takes beside its slot, see [`body_lines`].
+/// Body lines that a message of `len` bytes takes beside its slot, if it does not take a second one; see [`body_lines`].
 ///
 /// ```
 /// use corecast_wire::queue::{SLOT_PAYLOAD_BYTES, body_lines_for};

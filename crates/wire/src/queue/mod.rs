@@ -9,8 +9,9 @@
 //!   free when the receiver has emptied it. There is no other shared state; every message moves
 //!   its line twice.
 //!
-//! A message takes one slot. The part that does not fit the slot's payload lies in the queue's *body*, a
-//! second ring of lines without headers, which is written before the slot and copied at once.
+//! A message takes one slot. The part that does not fit the slot's payload lies in the next slot, if that holds it and both are
+//! a pair of lines, which many processors fetch at once; else in the queue's *body*, a second ring of lines without headers. It is
+//! written before the slot.
 //!
 //! | slot | header | payload belongs to | next |
 //! | --- | --- | --- | --- |
@@ -19,7 +20,7 @@
 //!
 //! **Invariant 1:** the sender touches slot `s` only after it has seen that slot `s - slots` was
 //! given back, and body line `b` only after it has seen that of line `b - lines`. **Invariant 2:** the
-//! receiver touches slot `s` only after it has seen the header of `s` in its lap, and then as many body
+//! receiver touches slot `s` only after it has seen the header of `s` in its lap, and then the second slot or as many body
 //! lines as the message has. **Invariant 3:** the receiver gives back within every half lap of either
 //! ring, and no message has more than a quarter of the body, so a sender that waits for room never waits
 //! for a receiver that has read everything.
