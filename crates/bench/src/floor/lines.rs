@@ -11,8 +11,7 @@ use crate::sized::{Conditions, ELEMENT_BYTES, Library, Player, Task, Trial};
 use corecast_model::Collective;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Words behind the number: in its line, and in the pair of lines.
-const WORDS_IN_LINE: usize = 7;
+/// Words behind the number, in its pair of lines.
 const WORDS: usize = 15;
 
 /// The floors of `task`, if a pair of lines holds a block and no rank gets more than one block from another; with an
@@ -81,10 +80,11 @@ impl LineBroadcast {
 
 impl Library for LineBroadcast {
     fn name(&self) -> &str {
-        match self.task.count() > WORDS_IN_LINE {
-            true => "floor: pair of lines",
-            false => "floor: one line",
-        }
+        "floor: one line"
+    }
+
+    fn setting(&self) -> String {
+        "up to a pair of lines".into()
     }
 
     fn role(&self) -> Role {

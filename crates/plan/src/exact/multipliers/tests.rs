@@ -136,7 +136,7 @@ fn windows_hold_all_parts_of_optimal_trees() {
                 continue;
             }
             let (ticks, ascent) = team.priced(root, optimum * (1.0 + 0.2 * random.f64()));
-            let limit = ticks.latency(&tree) + random.i32(..50);
+            let limit = ticks.latency(&tree) + random.i32(0..50);
             let told = &mut |_| ControlFlow::Continue(());
             let tables = Tables::new(&ticks, &ascent, root, limit, told);
             let ControlFlow::Continue(Some(tables)) = tables else {
