@@ -34,6 +34,11 @@ pub struct SimulatedLines<'c, 'y> {
 }
 
 impl SimulatedLines<'_, '_> {
+    /// The current time of this rank, in units of the machine.
+    pub fn now(&self) -> f64 {
+        self.cpu.now()
+    }
+
     /// Adds to the value of a line; a negative number by wrapping around.
     fn change(&mut self, line: LineId, by: u64) {
         let line = &self.lines[line.index()];
