@@ -10,11 +10,18 @@ pub const SLOT_PAYLOAD_BYTES: usize = 56;
 /// Longest message in two slots.
 pub(super) const PAIR_PAYLOAD_BYTES: usize = 2 * SLOT_PAYLOAD_BYTES;
 
-/// Whether a message of `len` bytes takes slot number `seq` and the next one: if they are a pair of lines, which many processors
-/// fetch at once.
+/// Fewest slots of a ring in which a message may take two: no message takes more than a quarter, as of the body, so that there is
+/// always room for two messages that were not read. A model of one direction needs none.
+const PAIR_SLOTS_MIN: u64 = if cfg!(loom) { 2 } else { 8 };
+
+/// Whether a message of `len` bytes takes slot number `seq` of a ring of `mask + 1` slots and the next one: if they are a pair of lines,
+/// which many processors fetch at once.
 #[inline(always)]
-pub(super) fn takes_pair(seq: u64, len: usize) -> bool {
-    len > SLOT_PAYLOAD_BYTES && len <= PAIR_PAYLOAD_BYTES && seq.is_multiple_of(2)
+pub(super) fn takes_pair(seq: u64, len: usize, mask: u64) -> bool {
+    len > SLOT_PAYLOAD_BYTES
+        && len <= PAIR_PAYLOAD_BYTES
+        && seq.is_multiple_of(2)
+        && mask + 1 >= PAIR_SLOTS_MIN
 }
 
 /// Longest message that a header can describe.

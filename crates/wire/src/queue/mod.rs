@@ -22,7 +22,7 @@
 //! given back, and body line `b` only after it has seen that of line `b - lines`. **Invariant 2:** the
 //! receiver touches slot `s` only after it has seen the header of `s` in its lap, and then the second slot or as many body
 //! lines as the message has. **Invariant 3:** the receiver gives back within every half lap of either
-//! ring, and no message has more than a quarter of the body, so a sender that waits for room never waits
+//! ring, and no message has more than a quarter of the body, or two slots of less than eight, so a sender that waits for room never waits
 //! for a receiver that has read everything.
 //!
 //! Orderings: header `Release` → `Acquire` carries slot and body forward; acknowledgement (or empty

@@ -289,7 +289,7 @@ impl Receiver {
     /// Takes a message that fills `buffer`, longer than a slot's.
     #[inline(never)]
     fn take_long(&mut self, buffer: &mut [u8]) {
-        let is_pair = takes_pair(self.next, buffer.len());
+        let is_pair = takes_pair(self.next, buffer.len(), self.mask);
         let (first, rest) = buffer.split_at_mut(SLOT_PAYLOAD_BYTES);
         if is_pair {
             self.take(first);

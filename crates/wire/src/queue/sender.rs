@@ -246,7 +246,7 @@ impl Sender {
 
     #[inline(always)]
     fn knows_more_room(&self, len: usize) -> bool {
-        match takes_pair(self.next, len) {
+        match takes_pair(self.next, len, self.mask) {
             true => self.next + 1 < self.room_end || mutated!(OneSlotForTwo),
             false => {
                 self.body.next + body_lines_for(len) <= self.body.limit || mutated!(NoBodyFlow)
@@ -268,7 +268,7 @@ impl Sender {
             Backend::FastForward => {
                 // The receiver empties in order, so an empty slot speaks for those before it: one
                 // look takes half a lap, if that is free.
-                let needed = 1 + u64::from(takes_pair(self.next, len));
+                let needed = 1 + u64::from(takes_pair(self.next, len, self.mask));
                 let free = |seq| {
                     // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
                     slot(&self.ring, seq, self.mask)
@@ -330,7 +330,7 @@ impl Sender {
     #[inline(never)]
     fn put_long(&mut self, tag: u32, payload: &[u8]) {
         let (first, rest) = payload.split_at(SLOT_PAYLOAD_BYTES);
-        if takes_pair(self.next, payload.len()) {
+        if takes_pair(self.next, payload.len(), self.mask) {
             return self.put_pair(tag, payload.len(), first, rest);
         }
         // SAFETY: as many lines as the rest has are free (checked by `has_room`); the slot that
