@@ -38,7 +38,7 @@ const OF_TEAMS: [Mutant; 24] = [
 /// Faults of teams that show only where two members meet within a few accesses, in one of some 100,000 cases, and a seed
 /// before such a case. Models and tests of their own find them too: `wire/tests/loom/stop.rs`, `transfer/tests/it/endpoint`.
 const RARE: [(Mutant, u64); 3] = [
-    (Mutant::RevokesEarlier, 4_000),
+    (Mutant::RevokesEarlier, 57_000),
     (Mutant::CancelOverwrites, 60_000),
     (Mutant::CancelUnseen, 226_000),
 ];
