@@ -1,5 +1,6 @@
 use super::*;
 use crate::fault::{self, Fault};
+use std::ops::Range;
 
 /// A fault is noticed in one of so many cases.
 const CASES: u64 = 1000;
@@ -77,21 +78,25 @@ fn a_broken_rule_is_noticed() {
     }
 }
 
-/// Of seven members in good weather, whose acceptor is 1, one ends that has two others below it. Returns for each millisecond the
-/// longest time from the first delivery of a command to its last one.
-fn lags_by_ms(fault: Option<Fault>) -> Vec<u64> {
-    let weather = Weather {
-        size: 7,
+/// Weather in which nothing happens but what a test does.
+fn calm(size: usize, submits: u32, lag_max: u64) -> Weather {
+    Weather {
+        size,
         lost: 0,
         doubled: 0,
         late: 0,
         dies: 0,
         pauses: 0,
-        submits: 800,
-        lag_max: 1000,
+        submits,
+        lag_max,
         tells_ends: false,
-    };
-    let mut simulation = Simulation::within(weather, Rng::with_seed(1), true);
+    }
+}
+
+/// Of seven members in good weather, whose acceptor is 1, one ends that has two others below it. Returns for each millisecond the
+/// longest time from the first delivery of a command to its last one.
+fn lags_by_ms(fault: Option<Fault>) -> Vec<u64> {
+    let mut simulation = Simulation::within(calm(7, 800, 1000), Rng::with_seed(1), true);
     fault::with(fault, || {
         simulation.run_until(ENDS_NS)?;
         assert_eq!(binary(7).children(2, 1, 0), [4, 5]);
@@ -133,35 +138,38 @@ fn those_below_a_member_that_ends_ask_others_until_the_tree_leaves_it_out() {
     );
 }
 
-/// A member, neither leader nor acceptor, pauses for a moment now and then, while the others submit all the time. Returns how often
-/// the configuration has changed since there was a leader.
-fn changes_where_one_is_busy(seed: u64, fault: Option<Fault>) -> u64 {
-    let weather = Weather {
-        size: 5,
-        lost: 0,
-        doubled: 0,
-        late: 0,
-        dies: 0,
-        pauses: 0,
-        submits: 1000,
-        lag_max: 20,
-        tells_ends: false,
-    };
+/// Members submit all the time in calm weather, and each three milliseconds the one that `pauses` does so for as long as `pause_ns`
+/// draws. Returns how it ended, and the last change of the configuration before the first pause.
+fn with_pauses(
+    (size, lag_max): (usize, u64),
+    (seed, fault): (u64, Option<Fault>),
+    pauses: impl Fn(&Simulation) -> usize,
+    pause_ns: Range<u64>,
+) -> (Simulation, u64) {
+    let weather = calm(size, 1000, lag_max);
     let mut simulation = Simulation::within(weather, Rng::with_seed(seed), false);
     let mut random = Rng::with_seed(seed);
-    fault::with(fault, || {
+    let before = fault::with(fault, || {
         simulation.run_until(6_000_000)?;
         let before = simulation.io.log.last().0;
         for ms in (6..SUBMITS_NS / 1_000_000).step_by(3) {
             simulation.run_until(ms * 1_000_000)?;
-            let pause_ns = random.u64(1_000_000..1_300_000);
-            simulation.machines[4].paused_until_ns = simulation.io.now_ns + pause_ns;
+            let member = pauses(&simulation);
+            let until_ns = simulation.io.now_ns + random.u64(pause_ns.clone());
+            simulation.machines[member].paused_until_ns = until_ns;
         }
         simulation.run()?;
-        assert!(simulation.seen.quiet > 100, "{}", simulation.seen.quiet);
-        Ok::<_, String>(simulation.io.log.last().0 - before)
-    })
-    .unwrap()
+        Ok::<_, String>(before)
+    });
+    (simulation, before.unwrap())
+}
+
+/// A member, neither leader nor acceptor, pauses for a moment now and then, while the others submit all the time. Returns how often
+/// the configuration has changed since there was a leader.
+fn changes_where_one_is_busy(seed: u64, fault: Option<Fault>) -> u64 {
+    let (ended, before) = with_pauses((5, 20), (seed, fault), |_| 4, 1_000_000..1_300_000);
+    assert!(ended.seen.quiet > 100, "{}", ended.seen.quiet);
+    ended.io.log.last().0 - before
 }
 
 #[test]
@@ -179,38 +187,14 @@ fn a_member_that_pauses_for_a_moment_is_waited_for() {
 /// The acceptor pauses now and then for longer than members wait until they submit again. Returns how many entries of the log are no
 /// command that was delivered.
 fn entries_wasted(seed: u64, fault: Option<Fault>) -> u64 {
-    let weather = Weather {
-        size: 3,
-        lost: 0,
-        doubled: 0,
-        late: 0,
-        dies: 0,
-        pauses: 0,
-        submits: 1000,
-        lag_max: 1000,
-        tells_ends: false,
-    };
-    let mut simulation = Simulation::within(weather, Rng::with_seed(seed), false);
-    let mut random = Rng::with_seed(seed);
-    fault::with(fault, || {
-        simulation.run_until(6_000_000)?;
-        let before = simulation.io.log.last().0;
-        for ms in (6..SUBMITS_NS / 1_000_000).step_by(3) {
-            simulation.run_until(ms * 1_000_000)?;
-            let (_, configuration) = simulation.io.log.last();
-            let acceptor = configuration.acceptor;
-            let pause_ns = random.u64(1_400_000..1_700_000);
-            simulation.machines[acceptor].paused_until_ns = simulation.io.now_ns + pause_ns;
-        }
-        simulation.run()?;
-        let (after, _) = simulation.io.log.last();
-        assert_eq!(after, before, "the acceptor was not replaced");
-        let last = simulation.seen.chosen.last_key_value();
-        let entries = simulation.machines[0].driver.next();
-        assert!(last.is_some_and(|(index, _)| *index < entries));
-        Ok::<_, String>(entries - simulation.seen.chosen.len() as u64)
-    })
-    .unwrap()
+    let acceptor = |simulation: &Simulation| simulation.io.log.last().1.acceptor;
+    let (ended, before) = with_pauses((3, 1000), (seed, fault), acceptor, 1_400_000..1_700_000);
+    let (after, _) = ended.io.log.last();
+    assert_eq!(after, before, "the acceptor was not replaced");
+    let last = ended.seen.chosen.last_key_value();
+    let entries = ended.machines[0].driver.next();
+    assert!(last.is_some_and(|(index, _)| *index < entries));
+    entries - ended.seen.chosen.len() as u64
 }
 
 #[test]
