@@ -17,7 +17,7 @@ pub(crate) struct Sent {
     pub(crate) reads: usize,
     /// Additions to lines, and what it takes to wait at one.
     pub(crate) additions: usize,
-    /// Bytes of messages, of loans, and of published lines that were read.
+    /// Bytes of messages, of loans that were read or filled, and of published lines that were read.
     pub(crate) bytes: usize,
 }
 
@@ -36,9 +36,9 @@ impl Add for Sent {
     }
 }
 
-/// Ends of channels to or from one peer: notifications, messages, loans.
-type Out = [Sender<Vec<u8>>; 3];
-type Into = [Receiver<Vec<u8>>; 3];
+/// Ends of channels to or from one peer: notifications, messages, loans, loans that were filled.
+type Out = [Sender<Vec<u8>>; 4];
+type Into = [Receiver<Vec<u8>>; 4];
 
 /// One rank's ends of all channels.
 pub(crate) struct Channels {
@@ -75,10 +75,10 @@ impl Channels {
             .collect();
         for from in 0..n {
             for to in 0..n {
-                let ends = [channel(), channel(), channel()];
-                let [(a, x), (b, y), (c, z)] = ends;
-                fabrics[from].out.push([a, b, c]);
-                fabrics[to].into.push([x, y, z]);
+                let ends = [channel(), channel(), channel(), channel()];
+                let [(a, w), (b, x), (c, y), (d, z)] = ends;
+                fabrics[from].out.push([a, b, c, d]);
+                fabrics[to].into.push([w, x, y, z]);
             }
         }
         for group in groups.rings() {
@@ -217,7 +217,6 @@ impl Fabric for Channels {
     ) -> Result<(), Infallible> {
         for peer in peers {
             self.sent.loans += 1;
-            self.sent.bytes += range.len();
             self.out[peer][2]
                 .send(window[range.clone()].to_vec())
                 .unwrap();
@@ -233,10 +232,41 @@ impl Fabric for Channels {
     ) -> Result<(), Infallible> {
         let lent = self.into[peer][2].recv().unwrap();
         assert_eq!(lent.len(), len);
+        self.sent.bytes += len;
         // A fabric may give a loan in several pieces; this one gives two.
         let (header, back) = lent.split_at(len / 2);
         consume(0, header);
         consume(header.len(), back);
+        Ok(())
+    }
+
+    fn dismiss(&mut self, peer: usize, len: usize) -> Result<(), Infallible> {
+        assert_eq!(self.into[peer][2].recv().unwrap().len(), len);
+        Ok(())
+    }
+
+    fn lend_to_fill(
+        &mut self,
+        window: &mut Self::Window<'_>,
+        peer: usize,
+        range: Range<usize>,
+    ) -> Result<(), Infallible> {
+        self.lend(window, [peer], range.clone())?;
+        window[range].copy_from_slice(&self.into[peer][3].recv().unwrap());
+        Ok(())
+    }
+
+    fn fill(
+        &mut self,
+        peer: usize,
+        len: usize,
+        body: impl FnOnce(&mut Self, &mut [u8]) -> Result<(), Infallible>,
+    ) -> Result<(), Infallible> {
+        let mut part = self.into[peer][2].recv().unwrap();
+        assert_eq!(part.len(), len);
+        self.sent.bytes += len;
+        body(self, &mut part)?;
+        self.out[peer][3].send(part).unwrap();
         Ok(())
     }
 }

@@ -60,10 +60,15 @@ impl TransferProtocol {
 
     /// Number of messages or loans of a part of `len` bytes.
     pub fn transfers(self, len: usize) -> usize {
-        match len > self.lend_above {
+        match self.lends(len) {
             true => 1,
             false => len.div_ceil(self.chunk).max(1),
         }
+    }
+
+    /// Whether a part of `len` bytes is lent.
+    pub fn lends(self, len: usize) -> bool {
+        len > self.lend_above
     }
 
     /// Gives a part of `window` to `peer`.
@@ -95,7 +100,7 @@ impl TransferProtocol {
         peers: impl Iterator<Item = usize>,
         range: Range<usize>,
     ) -> Result<(), F::Error> {
-        if range.len() > self.lend_above {
+        if self.lends(range.len()) {
             return fabric.lend(window, peers, range);
         }
         let bytes = fabric.view(window, range);
@@ -119,7 +124,7 @@ impl TransferProtocol {
         peer: usize,
         into: &mut [u8],
     ) -> Result<(), F::Error> {
-        if into.len() > self.lend_above {
+        if self.lends(into.len()) {
             return fabric.fetch(peer, into);
         }
         for part in self.messages(into.len()) {
@@ -143,7 +148,7 @@ impl TransferProtocol {
         incoming: &mut [u8],
         mut each: impl FnMut(usize, &[u8]),
     ) -> Result<(), F::Error> {
-        if len > self.lend_above {
+        if self.lends(len) {
             return fabric.borrow(peer, len, each);
         }
         for part in self.messages(len) {

@@ -3,13 +3,14 @@
 //! | descriptor | written by | access to the data |
 //! | --- | --- | --- |
 //! | free | – | lender |
-//! | made: number k | lender | lender reads, borrower reads |
+//! | made: number k | lender | lender reads, borrower reads; [to be filled](Way::Fill): borrower writes |
 //! | returned: the borrower's count has reached k | borrower | lender |
 //! | revoked | lender | lender, once the borrower is not reading; at once if the borrower is another process |
 //!
-//! **Invariant 1:** the lender does not write what it has lent until the count has reached the descriptor's number,
-//! or the descriptor is revoked. **Invariant 2:** the borrower reads by address only between announcing that it reads
-//! and saying that it has read, and only if the descriptor still stands *after* the announcement. With a fence on
+//! **Invariant 1:** the lender does not write what it has lent, and does not read what it has lent to be filled, until the
+//! count has reached the descriptor's number, or the descriptor is revoked. **Invariant 2:** the borrower reads or writes by
+//! address only between announcing that it does and saying that it has, and only if the descriptor still stands *after* the
+//! announcement. With a fence on
 //! both sides at least one of lender and borrower sees what the other has announced. Revoking is rare, so its fence
 //! is the heavy one.
 //!
@@ -108,6 +109,8 @@ pub enum Way {
     Heap,
     /// It copies them from a region that both processes have; `start` says which one, and the offset in it.
     Region,
+    /// It writes them at an address of this process.
+    Fill,
 }
 
 impl Way {
@@ -119,6 +122,7 @@ impl Way {
             1 => Self::KernelCopy,
             3 => Self::Heap,
             4 => Self::Region,
+            5 => Self::Fill,
             _ => Self::Symmetric,
         }
     }

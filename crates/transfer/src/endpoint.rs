@@ -56,6 +56,8 @@ pub struct Endpoint {
     id: u64,
     pub(crate) links: Vec<Link>,
     lent: Vec<Lent>,
+    /// How many of `lent` are to be filled.
+    filling: usize,
     pipelined: Vec<PipelinedCopy>,
     /// The number of rounds of [`advance`](Self::advance) so far.
     round: u64,
@@ -78,12 +80,23 @@ pub struct Endpoint {
     fork_detector: ForkDetector,
 }
 
-/// Addresses that a peer may read until its count of returned descriptors reaches `number`.
+/// Addresses that a peer may read, or write if it `fills` them, until its count of returned descriptors reaches `number`.
 #[derive(Debug)]
 struct Lent {
     link: usize,
     number: u64,
     addresses: Range<usize>,
+    fills: bool,
+}
+
+impl Lent {
+    fn overlaps(&self, addresses: &Range<usize>) -> bool {
+        overlap(&self.addresses, addresses)
+    }
+}
+
+fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
 }
 
 impl Endpoint {
@@ -93,6 +106,7 @@ impl Endpoint {
             id: corecast_wire::sync::fresh_name(),
             links: Vec::new(),
             lent: Vec::new(),
+            filling: 0,
             pipelined: Vec::new(),
             round: 0,
             bounce_buffer: None,
@@ -268,22 +282,23 @@ impl Endpoint {
     ///
     /// # Panics
     ///
-    /// If the window is another endpoint's, or there is no [room](Self::has_room).
+    /// If the window is another endpoint's, a peer is to fill some of the part, or there is no [room](Self::has_room).
     pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
         assert_eq!(
             window.endpoint, self.id,
             "the window belongs to another endpoint"
         );
         let addresses = window.addresses(&range);
+        self.assert_not_filled(&addresses);
         if !links.is_empty()
             && let Some(eager_buffer) = &mut self.eager_buffer
-            && let Some(copy) = eager_buffer.put(&self.links, window.view(range))
+            && let Some(copy) = eager_buffer.put(&self.links, window.bytes(range))
         {
             for &number in links {
                 let link = &mut self.links[number];
                 let room = link.lender.has_room();
                 assert!(room, "link {number} takes no more loans");
-                eager_buffer.hold(number, link.offer(tag, &copy, self.fence));
+                eager_buffer.hold(number, link.offer(tag, &copy, Way::InPlace, self.fence));
             }
             return;
         }
@@ -297,7 +312,8 @@ impl Endpoint {
         for &number in links {
             assert!(self.has_room(number), "link {number} takes no more loans");
             if self.links[number].theirs.is_none() {
-                self.lend_address(number, tag, addresses.clone());
+                let made = self.links[number].offer(tag, &addresses, Way::InPlace, self.fence);
+                self.lent(number, made, addresses.clone(), false);
                 continue;
             }
             self.links[number].pipelined += 1;
@@ -325,17 +341,55 @@ impl Endpoint {
         self.advance();
     }
 
-    fn lend_address(&mut self, number: usize, tag: u32, addresses: Range<usize>) {
+    /// Lends a part of `window` to the peer behind `link`, which is a thread of this process and
+    /// [fills](crate::fill) it. Until it was returned nobody else may read or write it.
+    ///
+    /// # Panics
+    ///
+    /// If the window is another endpoint's or was opened for reading, the peer belongs to another process, some of the part is
+    /// lent, or there is no [room](Self::has_room).
+    pub fn lend_to_fill(
+        &mut self,
+        window: &mut Window<'_>,
+        link: usize,
+        tag: u32,
+        range: Range<usize>,
+    ) {
+        assert!(window.is_writable(), "the buffer was opened for reading");
+        assert_eq!(self.holder(window, &range), None, "the part is lent");
+        assert!(
+            self.borrows_addresses(link),
+            "another process does not write here"
+        );
+        assert!(self.has_room(link), "link {link} takes no more loans");
+        let addresses = window.addresses(&range);
+        let made = self.links[link].offer(tag, &addresses, Way::Fill, self.fence);
+        self.lent(link, made, addresses, true);
+    }
+
+    fn lent(&mut self, link: usize, number: u64, addresses: Range<usize>, fills: bool) {
         if self.lent.len() == self.lent.capacity() {
             // Fewer loans stand than there is room reserved for.
             self.regain();
         }
-        let made = self.links[number].offer(tag, &addresses, self.fence);
+        self.filling += usize::from(fills);
         self.lent.push(Lent {
-            link: number,
-            number: made,
+            link,
+            number,
             addresses,
+            fills,
         });
+    }
+
+    #[inline]
+    fn assert_not_filled(&self, addresses: &Range<usize>) {
+        let filled = |lent: &Lent| {
+            lent.fills
+                && lent.overlaps(addresses)
+                && self.links[lent.link].lender.returned() < lent.number
+        };
+        let is_filled = self.filling > 0 && self.lent.iter().any(filled);
+        assert!(!is_filled, "a peer fills this part");
     }
 
     /// Copies as much of the waiting loans to the bounce buffer as fits, and makes descriptors for it. Loans to one
@@ -393,9 +447,12 @@ impl Endpoint {
     }
 
     fn regain(&mut self) {
-        let links = &self.links;
-        self.lent
-            .retain(|lent| links[lent.link].lender.returned() < lent.number);
+        let (links, filling) = (&self.links, &mut self.filling);
+        self.lent.retain(|lent| {
+            let stands = links[lent.link].lender.returned() < lent.number;
+            *filling -= usize::from(lent.fills && !stands);
+            stands
+        });
     }
 
     /// The link of a loan that overlaps this part of `window` and still needs its memory, if there is one.
@@ -409,20 +466,33 @@ impl Endpoint {
             "the window belongs to another endpoint"
         );
         let addresses = window.addresses(range);
-        let overlaps =
-            |loan: &Range<usize>| loan.start < addresses.end && addresses.start < loan.end;
-        if self.lent.iter().any(|lent| overlaps(&lent.addresses)) {
+        if self.lent.iter().any(|lent| lent.overlaps(&addresses)) {
             self.regain();
         }
-        let lent = self.lent.iter().find(|lent| overlaps(&lent.addresses));
+        let lent = self.lent.iter().find(|lent| lent.overlaps(&addresses));
         let pipelined = || {
             let loan = self
                 .pipelined
                 .iter()
-                .find(|loan| overlaps(&loan.addresses))?;
+                .find(|loan| overlap(&loan.addresses, &addresses))?;
             loan.links().next()
         };
         lent.map(|lent| lent.link).or_else(pipelined)
+    }
+
+    /// A part of `window` for reading, whether it is lent or not.
+    ///
+    /// # Panics
+    ///
+    /// If the window is another endpoint's, or a peer is to fill some of the part and has not returned it.
+    #[inline]
+    pub fn view<'b>(&self, window: &'b Window<'_>, range: Range<usize>) -> &'b [u8] {
+        assert_eq!(
+            window.endpoint, self.id,
+            "the window belongs to another endpoint"
+        );
+        self.assert_not_filled(&window.addresses(&range));
+        window.bytes(range)
     }
 
     /// A part of `window` for writing; `None` while any of it is lent.
@@ -486,6 +556,33 @@ impl Endpoint {
         }))
     }
 
+    /// Begins to fill the next part that the peer behind `link` lends for it, if it is there and was not revoked.
+    ///
+    /// # Panics
+    ///
+    /// If the loan is there and is one to be read.
+    pub(crate) fn begin_fill(&mut self, link: usize) -> Option<*mut [u8]> {
+        let link = &mut self.links[link];
+        let said = link.look()?;
+        let here = link.theirs.is_none() && said.way == Way::Fill;
+        assert!(here, "the peer lends what is to be read");
+        if !link.borrower.begin() {
+            return None;
+        }
+        link.fills = true;
+        let start = core::ptr::with_exposed_provenance_mut(said.start as usize);
+        Some(core::ptr::slice_from_raw_parts_mut(
+            start,
+            said.len as usize,
+        ))
+    }
+
+    /// Returns what [`begin_fill`](Self::begin_fill) has begun to fill.
+    pub(crate) fn end_fill(&mut self, link: usize) {
+        self.links[link].fills = false;
+        self.give_back(link);
+    }
+
     /// Whether the next loan of the peer behind `link` is there and read where it lies in another process: by kernel copy
     /// or in memory that this process has mapped. The caller then calls [`fetch`](Self::fetch) and [`give_back`](Self::give_back) instead of
     /// [`borrow`](Self::borrow).
@@ -537,7 +634,7 @@ impl Endpoint {
                 let start = found.map_or(0, |&(_, offset)| offset);
                 (found.map(|(region, _)| region.bytes()), start)
             }
-            Way::InPlace | Way::KernelCopy => (None, 0),
+            Way::InPlace | Way::KernelCopy | Way::Fill => (None, 0),
         };
         let read = match (said.way, &link.kernel_copy, mapped) {
             (Way::KernelCopy, Some(process), _) => {
@@ -568,7 +665,7 @@ impl Endpoint {
         read
     }
 
-    /// Returns the next loan of the peer behind `link`, which was read where it lies.
+    /// Returns the next loan of the peer behind `link`, which was read where it lies, or is not needed.
     pub fn give_back(&mut self, link: usize) {
         self.links[link].give_back(self.fence);
     }
@@ -588,6 +685,7 @@ impl Endpoint {
         }
         if self.is_copy() {
             self.lent.clear();
+            self.filling = 0;
             self.pipelined.clear();
             return;
         }
@@ -610,6 +708,7 @@ impl Endpoint {
         self.regain();
         for lent in self.lent.extract_if(.., |lent| inside(&lent.addresses)) {
             self.links[lent.link].lender.revoke(lent.number);
+            self.filling -= usize::from(lent.fills);
         }
     }
 }

@@ -70,6 +70,7 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         heap: None,
         kernel_copy: None,
         seen: None,
+        fills: false,
         pipelined: 0,
         waited: 0,
     });
@@ -84,6 +85,7 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         heap: None,
         kernel_copy: None,
         seen: None,
+        fills: false,
         pipelined: 0,
         waited: 0,
     });

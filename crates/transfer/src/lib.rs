@@ -38,6 +38,7 @@ mod descriptor;
 pub mod descriptor;
 mod eager_buffer;
 mod endpoint;
+mod fill;
 #[cfg(not(loom))]
 mod heap;
 mod join;
@@ -54,6 +55,7 @@ pub use bounce_buffer::BounceMemory;
 pub use cma::Process;
 pub use descriptor::DESCRIPTORS;
 pub use endpoint::Endpoint;
+pub use fill::fill;
 #[cfg(not(loom))]
 pub use heap::{HeapName, MappedHeap, SymmetricHeap};
 pub use join::{End, Memory, join};

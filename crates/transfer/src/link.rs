@@ -32,6 +32,8 @@ pub(crate) struct Link {
     /// A copy of the peer's next descriptor, once it was looked at, so that another process cannot
     /// change it between a check and the use of what was checked.
     pub(crate) seen: Option<DescriptorFields>,
+    /// Whether this rank is filling what the peer lends: until it has, nothing else of the peer's is there.
+    pub(crate) fills: bool,
     /// Loans to the peer that wait for their turn in the bounce buffer.
     pub(crate) pipelined: usize,
     /// The last round of `Endpoint::advance` in which a loan to the peer had to wait.
@@ -40,6 +42,9 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn look(&mut self) -> Option<DescriptorFields> {
+        if self.fills {
+            return None;
+        }
         if self.theirs.is_some() {
             self.seen = self.seen.or_else(|| self.borrower.look());
             return self.seen;
@@ -49,20 +54,27 @@ impl Link {
 
     /// Makes a descriptor for bytes of this process, wakes the peer, and returns the descriptor's
     /// number. There must be room.
-    pub(crate) fn offer(&mut self, tag: u32, addresses: &Range<usize>, fence: FenceKind) -> u64 {
+    pub(crate) fn offer(
+        &mut self,
+        tag: u32,
+        addresses: &Range<usize>,
+        way: Way,
+        fence: FenceKind,
+    ) -> u64 {
         let len = addresses.len() as u64;
         self.lender.offer(DescriptorFields {
             start: addresses.start as u64,
             len,
             left: len,
             tag,
-            way: Way::InPlace,
+            way,
         });
         self.peer.wake_for(self.descriptor_token, fence);
         self.lender.made()
     }
 
     pub(crate) fn give_back(&mut self, fence: FenceKind) {
+        assert!(!self.fills, "it is being filled");
         self.seen = None;
         self.borrower.give_back();
         if self.theirs.is_none() {

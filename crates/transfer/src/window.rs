@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A buffer that a [`scope`](crate::scope) has opened. Borrowers read the lent parts until they return them; the
+/// A buffer that a [`scope`](crate::scope) has opened. Borrowers read the lent parts until they return them, or fill them; the
 /// rest belongs to its rank ([`Endpoint::view_mut`](crate::Endpoint::view_mut)).
 #[derive(Debug)]
 pub struct Window<'w> {
@@ -54,12 +54,17 @@ impl Window<'_> {
         start + range.start..start + range.end
     }
 
-    /// A part for reading, whether it is lent or not.
+    /// Whether parts can be written.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// A part for reading; the caller has checked that no peer is to fill any of it.
     #[inline]
-    pub fn view(&self, range: Range<usize>) -> &[u8] {
+    pub(crate) fn bytes(&self, range: Range<usize>) -> &[u8] {
         let _ = self.addresses(&range);
-        // SAFETY: within the buffer, which the scope borrows; borrowers only read, and `part` needs the window
-        // for itself.
+        // SAFETY: within the buffer, which the scope borrows; borrowers only read, says the caller, and `part` and
+        // `Endpoint::lend_to_fill` need the window for themselves.
         unsafe { core::slice::from_raw_parts(self.start.add(range.start), range.len()) }
     }
 

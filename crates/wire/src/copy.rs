@@ -172,16 +172,20 @@ unsafe fn by_vectors(from: *const u8, to: *mut u8, len: usize) {
 unsafe fn by_vectors(from: *const u8, to: *mut u8, len: usize) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_storeu_si128};
     const LINE: usize = crate::LINE_BYTES;
-    const VECTOR: usize = size_of::<__m128i>();
+    // Spelled out, since `array::map` would be called for each line by a program that is not optimised as a whole.
     let line = |at: usize| {
-        let places = [0, 1, 2, 3].map(|vector| at + vector * VECTOR);
         // SAFETY: callers below keep `at + LINE` within `len`, whose bytes the caller promises; SSE2 is in every x86-64
         // processor.
         unsafe {
-            let vectors = places.map(|place| _mm_loadu_si128(from.add(place).cast()));
-            for (place, vector) in places.into_iter().zip(vectors) {
-                _mm_storeu_si128(to.add(place).cast(), vector);
-            }
+            let (from, to) = (from.add(at).cast::<__m128i>(), to.add(at).cast::<__m128i>());
+            let first = _mm_loadu_si128(from);
+            let second = _mm_loadu_si128(from.add(1));
+            let third = _mm_loadu_si128(from.add(2));
+            let fourth = _mm_loadu_si128(from.add(3));
+            _mm_storeu_si128(to, first);
+            _mm_storeu_si128(to.add(1), second);
+            _mm_storeu_si128(to.add(2), third);
+            _mm_storeu_si128(to.add(3), fourth);
         }
     };
     debug_assert!(len >= LINE, "{len} bytes are no line");

@@ -6,7 +6,8 @@
 //! In the words of the cache-line-aware model (CLa §2.4): `notify` is a `write` of a flag line,
 //! `wait` a `wait` on it; `send` is a `write` with the payload in the flag's line, `receive` a
 //! `wait` followed by a `copy`; `lend` is a `write` of a line that names data, `borrow` a `wait` on
-//! it followed by a `copy` or a combination of many lines, in place.
+//! it followed by a `copy` or a combination of many lines, in place. `lend_to_fill` and `fill`
+//! are as `lend` and `borrow`, but the borrower writes.
 //!
 //! These lines join two ranks. Lines that a group shares are made with the fabric, and a rank knows each of them by a
 //! number: `publish` is a `write` of a line that several poll, `read` the `wait` and `copy` of each of them; `add` is
@@ -229,10 +230,89 @@ pub trait Fabric {
         })
     }
 
+    /// Waits for the next loan of `peer`, which must have `len` bytes, and returns it unread.
+    ///
+    /// # Errors
+    ///
+    /// As [`borrow`](Fabric::borrow).
+    fn dismiss(&mut self, peer: usize, len: usize) -> Result<(), Self::Error> {
+        self.borrow(peer, len, |_, _| ())
+    }
+
+    /// Lends a part of a window to `peer`, which [`fill`](Fabric::fill)s it. Only when [`view_mut`](Fabric::view_mut) has
+    /// returned the part is it for anything else.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own error.
+    fn lend_to_fill(
+        &mut self,
+        window: &mut Self::Window<'_>,
+        peer: usize,
+        range: Range<usize>,
+    ) -> Result<(), Self::Error> {
+        lend_to_fill_a_copy(self, window, peer, range)
+    }
+
+    /// Waits for the next part that `peer` lends to be filled, which must have `len` bytes, and passes it to `body`, in place or
+    /// as a copy. `body` finds in it what the peer had there, and does not take anything else from this peer.
+    ///
+    /// # Errors
+    ///
+    /// As [`borrow`](Fabric::borrow), or that of `body`.
+    fn fill(
+        &mut self,
+        peer: usize,
+        len: usize,
+        body: impl FnOnce(&mut Self, &mut [u8]) -> Result<(), Self::Error>,
+    ) -> Result<(), Self::Error> {
+        fill_a_copy(self, peer, len, body)
+    }
+
     /// Waits until all loans of this rank were returned.
     ///
     /// # Errors
     ///
     /// The fabric's own error.
     fn flush(&mut self) -> Result<(), Self::Error>;
+}
+
+/// [`Fabric::lend_to_fill`] where no rank writes in another one's windows: lends the part to be read, and waits for messages that
+/// bring what it becomes.
+///
+/// # Errors
+///
+/// The fabric's own error.
+pub fn lend_to_fill_a_copy<F: Fabric + ?Sized>(
+    fabric: &mut F,
+    window: &mut F::Window<'_>,
+    peer: usize,
+    range: Range<usize>,
+) -> Result<(), F::Error> {
+    fabric.lend(window, std::iter::once(peer), range.clone())?;
+    let longest = fabric.message_bytes_max();
+    let mut messages = fabric.view_mut(window, range)?.chunks_mut(longest);
+    messages.try_for_each(|message| fabric.receive(peer, message))
+}
+
+/// [`Fabric::fill`] for a peer that [lends a copy](lend_to_fill_a_copy).
+///
+/// # Errors
+///
+/// The fabric's own error, or that of `body`.
+///
+/// # Cost
+///
+/// Memory for `len` bytes.
+pub fn fill_a_copy<F: Fabric + ?Sized>(
+    fabric: &mut F,
+    peer: usize,
+    len: usize,
+    body: impl FnOnce(&mut F, &mut [u8]) -> Result<(), F::Error>,
+) -> Result<(), F::Error> {
+    let mut part = vec![0; len];
+    fabric.fetch(peer, &mut part)?;
+    body(fabric, &mut part)?;
+    let mut messages = part.chunks(fabric.message_bytes_max());
+    messages.try_for_each(|message| fabric.send(peer, message))
 }

@@ -3,13 +3,15 @@
 //! | operation | what each rank does once the others' flags say that their inputs are there |
 //! | --- | --- |
 //! | broadcast, scatter | others copy from the root's input, all at once |
-//! | reduce | the root adds the others' inputs into its own |
+//! | reduce, whole | the root adds the others' inputs into its own |
+//! | reduce, by parts | each adds up its part of all inputs, in the root's input |
 //! | allreduce, whole | each adds up all inputs |
 //! | allreduce, by parts | each adds up its part of all inputs, then copies the others' sums |
-//! | gather, allgather, alltoall | the receivers copy, all at once; uneven blocks too |
+//! | gather | each copies its input to the root's result; uneven blocks too |
+//! | allgather, alltoall | the receivers copy, all at once; uneven blocks too |
 //! | reduce_scatter, scan, exscan | each adds up the inputs that it needs |
 //!
-//! Readers read where the owner has written: nothing is sent. Short data are fastest in words of 8
+//! Readers read where the owner has written, and writers write where the owner reads: nothing is sent. Short data are fastest in words of 8
 //! bytes. Long data lie in plain memory, for the C library's copy loop; each piece is under a lock
 //! that is not contended while time is taken.
 
@@ -55,11 +57,16 @@ pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<
     };
     if task.bytes >= MEMORY_MIN {
         floors.push(Entrant::threads(trial(false)));
-        if task.operation == Collective::Allreduce {
+        if parts_differ(task.operation) {
             floors.push(Entrant::threads(trial(true)));
         }
     }
     floors
+}
+
+/// Whether an operation by parts is another one than the whole.
+fn parts_differ(operation: Collective) -> bool {
+    matches!(operation, Collective::Allreduce | Collective::Reduce)
 }
 
 /// A piece of data that its owner writes and others read.
@@ -186,7 +193,7 @@ struct RankBuffers<P> {
 struct Flags {
     come: Line<AtomicU64>,
     given: Line<AtomicU64>,
-    summed: Line<AtomicU64>,
+    done: Line<AtomicU64>,
 }
 
 struct CopyFloor<P> {
@@ -239,10 +246,10 @@ impl<P: CopiedPiece> Library for CopyFloor<P> {
     }
 
     fn setting(&self) -> String {
-        let whole = match (self.task.operation, self.by_parts) {
-            (Collective::Allreduce, true) => ", by parts",
-            (Collective::Allreduce, false) => ", whole",
-            _ => "",
+        let whole = match (parts_differ(self.task.operation), self.by_parts) {
+            (true, true) => ", by parts",
+            (true, false) => ", whole",
+            (false, _) => "",
         };
         format!("{}{whole}", P::SETTING)
     }
@@ -296,13 +303,34 @@ impl<'a, P: CopiedPiece> Copier<'a, P> {
         let (copies, rank) = (self.copies, self.rank);
         let mine = &copies.buffers[rank][place].result;
         self.sum(&mine[rank], rank, copies.task.ranks, place);
-        // Release pairs with the Acquire in `wait`.
-        let summed = &copies.flags[rank].summed.0;
-        summed.store(self.number, Ordering::Release);
+        self.is_done();
         for of in (0..copies.task.ranks).filter(|&of| of != rank) {
-            copies.wait(&copies.flags[of].summed, self.number);
+            self.await_done(of);
             mine[of].copy(&copies.buffers[of][place].result[of]);
         }
+    }
+
+    /// Says that this rank has done its part of the work.
+    fn is_done(&self) {
+        // Release pairs with the Acquire in `wait`.
+        let done = &self.copies.flags[self.rank].done.0;
+        done.store(self.number, Ordering::Release);
+    }
+
+    fn await_done(&self, of: usize) {
+        self.copies.wait(&self.copies.flags[of].done, self.number);
+    }
+
+    /// Does this rank's part of the work in the root's buffers, and returns when all have done theirs if it is the root.
+    fn at_root(&self, place: usize, work: impl FnOnce(&RankBuffers<P>)) {
+        let _ = self.input(Task::ROOT, place);
+        work(&self.copies.buffers[Task::ROOT][place]);
+        if self.rank != Task::ROOT {
+            return self.is_done();
+        }
+        (0..self.copies.task.ranks)
+            .filter(|&of| of != Task::ROOT)
+            .for_each(|of| self.await_done(of));
     }
 }
 
@@ -355,17 +383,21 @@ impl<P: CopiedPiece> Player for Copier<'_, P> {
             Collective::Scatter | Collective::Scatterv => {
                 result[0].copy(&self.input(root, place)[rank]);
             }
+            Collective::Reduce if self.copies.by_parts => self.at_root(place, |root| {
+                for of in all.filter(|&of| of != Task::ROOT) {
+                    root.input[rank].add(&self.input(of, place)[rank]);
+                }
+            }),
             Collective::Reduce if rank == root => {
                 for of in all.filter(|&of| of != root) {
                     input[0].add(&self.input(of, place)[0]);
                 }
             }
-            Collective::Gather | Collective::Gatherv if rank != root => {}
             Collective::Reduce => {}
-            Collective::Gather
-            | Collective::Gatherv
-            | Collective::Allgather
-            | Collective::Allgatherv => {
+            Collective::Gather | Collective::Gatherv => {
+                self.at_root(place, |root| root.result[rank].copy(&input[0]));
+            }
+            Collective::Allgather | Collective::Allgatherv => {
                 all.for_each(|of| result[of].copy(&self.input(of, place)[0]));
             }
             Collective::Alltoall | Collective::Alltoallv => {

@@ -14,6 +14,9 @@ algorithms! {
         /// [`direct`](fn@super::direct), lent: the root reads.
         Pull = "pull" in "gather/direct.rs", "NUMA clusters §3.2",
             needs [Mesh], phases ["all at once"], costs "n-1", "(n-1)*s";
+        /// [`put`](fn@super::put): the others write long parts at the same time.
+        Put = "put" in "gather/put.rs", "as a put of one-sided communication: MPI 4.1 §12",
+            needs [Mesh, InPlace], phases ["all at once"], costs "2*(n-1)", "(n-1)*s";
         /// [`binomial`](fn@super::binomial), in one piece.
         Binomial = "binomial" in "gather/binomial.rs", "Thakur and others 2005 §2",
             needs [Steps], phases ["up the tree"], costs "n-1", "ones*s";
@@ -27,7 +30,7 @@ algorithms! {
 }
 
 /// Returns the algorithm that was asked for if the team can run it, else one by length. For parts of different
-/// lengths, of which no rank knows all, `Pull` stands for a choice that both ends make part by part.
+/// lengths, of which no rank knows all, `Put` and `Pull` stand for a choice that both ends make part by part.
 #[inline]
 pub fn choose(
     asked: Option<Selection<Algorithm>>,
@@ -46,6 +49,8 @@ fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
         bytes if request.equal_parts && bytes <= traits.one_way_bytes(request.element) => {
             Algorithm::Push
         }
+        // Long parts are copied by their ranks at the same time.
+        _ if !traits.copies => Algorithm::Put,
         _ => Algorithm::Pull,
     }
 }

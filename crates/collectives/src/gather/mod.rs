@@ -3,11 +3,13 @@
 mod algorithm;
 mod binomial;
 mod direct;
+mod put;
 mod token;
 
 pub use algorithm::{Algorithm, choose};
 pub use binomial::binomial;
 pub use direct::direct;
+pub use put::{put, take_puts};
 pub use token::token_ring;
 
 use crate::binomial_segments::Place;
@@ -81,10 +83,13 @@ pub fn start_parts<F: Fabric>(
             )
         }
         // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
-        Algorithm::Pull if asked != Some(selection) => {
-            record::ran(Algorithm::Pull.into());
+        Algorithm::Pull | Algorithm::Put if asked != Some(selection) => {
+            record::ran(selection);
             let protocol = TransferProtocol::one_way(context.traits(), element);
-            run_direct(context, root, send, recv, part, (element, protocol))
+            match selection.algorithm {
+                Algorithm::Put => run_put(context, root, send, recv, part, (element, protocol)),
+                _ => run_direct(context, root, send, recv, part, (element, protocol)),
+            }
         }
         _ => run(selection, context, root, send, recv, part, element),
     }
@@ -116,6 +121,10 @@ pub fn run<F: Fabric>(
             };
             run_direct(context, root, send, recv, part, (element, protocol))
         }
+        Algorithm::Put => {
+            let protocol = TransferProtocol::pull(context.message_bytes, element);
+            run_put(context, root, send, recv, part, (element, protocol))
+        }
         Algorithm::Token => {
             let token_bytes = selection.size_or_built_in(context.fabric.size());
             let near = context.schedule.near(context.fabric.rank(), root);
@@ -145,6 +154,27 @@ fn run_direct<F: Fabric>(
     let (fabric, len) = (&mut context.fabric, send.len());
     fabric.with_window_to_read(send, element, |fabric, send| {
         direct(fabric, root, (send, len), recv, part, protocol)
+    })
+}
+
+#[inline]
+fn run_put<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    recv: &mut [u8],
+    part: impl Fn(usize) -> Range<usize>,
+    (element, protocol): (usize, TransferProtocol),
+) -> Result<(), F::Error> {
+    let (fabric, len) = (&mut context.fabric, send.len());
+    fabric.with_window_to_read(send, element, |fabric, send| {
+        if fabric.rank() != root {
+            return put(fabric, root, (send, len), protocol);
+        }
+        // Programs read the last result before the next one is written there.
+        fabric.with_window(recv, element, true, |fabric, recv| {
+            take_puts(fabric, (send, len), recv, part, protocol)
+        })
     })
 }
 

@@ -24,6 +24,9 @@ algorithms! {
         /// that do not fit a message.
         Packages = "packages" in "reduce/packages.rs", "CLa §5.2, Equation 35; run by `reduce/tree.rs`, and for long data by `reduce/lent.rs`",
             needs [Mesh, Packages, Commutative], size Segment(PipelineSegments::FIXED_BYTES), phases ["up in each package", "from each package"], costs "n-1", "(n-1)*s";
+        /// [`owners`](fn@super::owners), each of which combines a block in the root's data.
+        Owners = "owners" in "reduce/owners.rs", "NUMA clusters §3, as all read all; the results are put as in one-sided communication: MPI 4.1 §12",
+            needs [Mesh, InPlace, Commutative], phases ["all at once"], costs "(n-1)*n", "(n-1)*s";
     }
 }
 
@@ -40,8 +43,11 @@ pub fn choose(
 /// The algorithm by length where none was asked for.
 #[inline]
 fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
+    let in_blocks = traits.mesh && !traits.copies && !request.keeps_order;
     match request.bytes {
         bytes if bytes <= traits.message_bytes => Algorithm::Messages.into(),
+        // All combine a block at the same time, and nothing is copied.
+        bytes if in_blocks && bytes > traits.limits.reduced => Algorithm::Owners.into(),
         // With two ranks no rank passes pipeline segments on, unless the order of ranks takes them by way of
         // rank 0.
         _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole.into(),

@@ -3,12 +3,14 @@
 mod algorithm;
 mod lent;
 mod ordered;
+mod owners;
 mod packages;
 mod tree;
 
 pub use algorithm::{Algorithm, choose};
 pub use lent::{SCRATCH_SEGMENTS, lent};
 pub use ordered::{ordered, ordered_lent, ordered_tree};
+pub use owners::owners;
 pub use packages::package_tree;
 pub use tree::tree;
 
@@ -73,6 +75,12 @@ pub fn contribute<F: Fabric>(
         return Ok(());
     }
     let (len, element_size) = (data.len(), combine.element_size());
+    if algorithm == Algorithm::Owners {
+        let fabric = &mut context.fabric;
+        return fabric.with_window_to_read(data, element_size, |fabric, window| {
+            owners(fabric, root, window, len, combine)
+        });
+    }
     let room = scratch_bytes(context, len, pipeline(selection), combine);
     context.with_scratch(room, element_size, |fabric, schedule, _, scratch| {
         fabric.with_window_to_read(data, element_size, |fabric, window| {
@@ -116,6 +124,12 @@ pub fn run<F: Fabric>(
             run_message(context, algorithm, root, &mut data[part], combine)?;
         }
         return Ok(());
+    }
+    if algorithm == Algorithm::Owners {
+        let fabric = &mut context.fabric;
+        return fabric.with_window(data, element_size, true, |fabric, window| {
+            owners(fabric, root, window, len, combine)
+        });
     }
     let room = scratch_bytes(context, len, pipeline(selection), combine);
     context.with_scratch(room, element_size, |fabric, schedule, _, scratch| {

@@ -37,6 +37,8 @@ pub enum Need {
     GroupsOrOne,
     /// The ranks' packages: those of the plans, else NUMA nodes in a team of one process, else one package.
     Packages,
+    /// Loans without a copy: each rank can write to where another one wants its data.
+    InPlace,
     /// Parts that all have one length.
     EqualParts,
     /// Elements that fit a message.
@@ -61,6 +63,7 @@ impl Need {
             Self::AnyOrder => !traits.deterministic,
             Self::LineOfEach => traits.lines,
             Self::Groups => traits.groups_root == Some(request.root),
+            Self::InPlace => !traits.copies,
             Self::EqualParts => request.equal_parts,
             Self::ShortElements => request.element <= traits.message_bytes,
         }
@@ -82,6 +85,7 @@ impl Need {
             Self::Groups => "groups, and their root",
             Self::GroupsOrOne => "groups, else one of all",
             Self::Packages => "packages",
+            Self::InPlace => "loans in place",
             Self::EqualParts => "parts of one length",
             Self::ShortElements => "elements that fit a message",
         }

@@ -10,6 +10,7 @@
 //! | allreduce by doubling, or in blocks of owners | `log·(L + s·G)` | `2·(n−1)` loans of `s/n` | `n½·n` |
 //! | allreduce whole, of two ranks or of ranks that share hardware threads, or in blocks of owners | `2·(n−1)·(L + s·G)` of all ranks together | `2·n·(n−1)` loans of `s/n`, which are copied once and not twice | `2·n½·(n−1)` |
 //! | allreduce from each to all, or along trees, where `k` ranks share each hardware thread | `(n−1)·(n−2)` messages more on `n/k` threads, a tenth of a turn and `s·G` each | each rank waits once more for the others on its thread: a turn | `n½·(10·n / (k·(n−1)·(n−2)) − 1)` |
+//! | reduce whole, along a tree, or in blocks of owners, where `k` ranks share each hardware thread | `(n−1)·s·G` of the root's thread | `(n−1)·s·G` of `n/k` threads, and `n·(n−1)` loans, which wait for six tenths of a turn each | `6·n½·n² / (n − k)` |
 //! | blocks together with those of others, or each by itself | `log·L + n·s·G` | `L + (n−2)·L/2 + n·s·G/2`, since what is sent overlaps with what comes in | `2·n½·(1 − 2·(log−1)/(n−2))` |
 //! | allgather by a gather and a broadcast from one line, or from each to all, where `k` ranks share each hardware thread | of the root's, `(n−1)·(L + s·G)/2 + n·s·G/2`, of the `k−1` others on its thread `L + (n+1)·s·G/2`, and `2·k·L` as all wait for two turns more | `k·(n−1)·(L + s·G/2)` of a thread, in loans | `n½·((2·k−1)·(n−1) − 6·k + 2) / (n + 2·k − 2)` |
 //!
@@ -20,8 +21,9 @@
 //! last one is within a factor of 2 of where the two ways meet. By the third row, 3, 4 and 8 threads on two cores should change at 14, 21
 //! and 50 KiB, and they do at some 12, 40 and 64 (KVM guest, AMD EPYC, November 2026). By the last row, 4, 8 and 16 threads there
 //! should change at 0, 6 and 17 KiB, and they do at 0, 4 to 16 and 16 (28 November). By the row of allreductions from each to all, 3, 4, 6
-//! and 8 processes there should change at 18, 8, 0 and 0 KiB, and they do beyond 8, at 8, at 0.1 and at 0 (29 November). docs/defaults.md has
-//! what all that costs.
+//! and 8 processes there should change at 18, 8, 0 and 0 KiB, and they do beyond 8, at 8, at 0.1 and at 0 (29 November). By the row of
+//! reductions, 3, 4 and 8 threads on two cores should change at 190, 170 and 340 KiB, and they do at some 100, 180 and 400 (1 December).
+//! docs/defaults.md has what all that costs.
 
 /// The length `n½` in bytes where it was not measured.
 ///
@@ -35,6 +37,9 @@ pub const SHARED_HALF_BYTES: usize = 2 * HALF_BYTES;
 
 /// Short messages that take as long as a turn of the scheduler, apart from their own turns.
 const TURN_MESSAGES: usize = 10;
+
+/// Short messages that take as long as a rank waits for a turn of its peer, for each loan of a reduction in blocks.
+const LOAN_MESSAGES: usize = 6;
 
 /// What stands in for `n½` where it was not measured, in a team of which up to `sharing` ranks share a hardware thread.
 pub const fn assumed_half_bytes(sharing: usize) -> usize {
@@ -56,7 +61,7 @@ pub const fn assumed_half_bytes(sharing: usize) -> usize {
 /// assert_eq!(RoundLimits::new(2, 1024).whole, 2048);
 /// let shared = RoundLimits::shared(8, 4, 2048);
 /// assert_eq!((shared.concurrent, shared.whole, shared.together), (false, 28672, 0));
-/// assert_eq!((shared.gathered, shared.direct), (3949, 0));
+/// assert_eq!((shared.gathered, shared.direct, shared.reduced), (3949, 0, 196608));
 /// assert_eq!(RoundLimits::shared(4, 2, 2048).direct, 4778);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +75,8 @@ pub struct RoundLimits {
     /// Of a block that travels together with blocks of other ranks. 0 for two ranks, and where ranks share hardware threads, as rounds
     /// need more turns of the scheduler there.
     pub together: usize,
+    /// Of a reduction: data that go whole along a tree, and not in blocks of owners. 0 where all ranks run at the same time.
+    pub reduced: usize,
     /// Of a block of an allgather that one rank gathers and broadcasts. 0 where all ranks run at the same time.
     pub gathered: usize,
 }
@@ -91,6 +98,7 @@ impl RoundLimits {
             concurrent: true,
             whole: (half * whole).round() as usize,
             direct: 0,
+            reduced: 0,
             // It is below 0 where log2 n rounds are more than a message to each.
             together: (half * together).round().max(0.0) as usize,
             gathered: 0,
@@ -109,10 +117,17 @@ impl RoundLimits {
             0 => 0,
             _ => half_bytes.saturating_mul(turn.saturating_sub(more)) / more,
         };
+        let reduced = match sharing {
+            1 => 0,
+            // Nothing is done at the same time.
+            _ if sharing >= n => usize::MAX,
+            _ => half_bytes.saturating_mul(LOAN_MESSAGES * n * n) / (n - sharing),
+        };
         Self {
             concurrent: false,
             whole: half_bytes.saturating_mul(2 * others),
             direct,
+            reduced,
             together: 0,
             gathered: half_bytes.saturating_mul(saved) / (others + 2 * sharing - 1),
         }

@@ -197,7 +197,7 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
     let rounds = Rounds::dissemination(n, 2);
     let protocol = match name {
         "push" => TransferProtocol::push(MESSAGE_BYTES, 1),
-        "pull" => TransferProtocol::pull(MESSAGE_BYTES, 1),
+        "pull" | "put" => TransferProtocol::pull(MESSAGE_BYTES, 1),
         _ => TransferProtocol::fitting([MESSAGE_BYTES, 1][n % 2], 1),
     };
     let parts = |rank: usize| rank * S..(rank + 1) * S;
@@ -274,6 +274,10 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
             }
             ("reduce", "messages") => {
                 reduce::tree(fabric, route, root, &mut mine, &mut incoming[..S], &ADD).unwrap();
+                assert!(rank != root || mine == summed(n));
+            }
+            ("reduce", "owners") => {
+                reduce::owners(fabric, root, &mut &mut mine[..], S, &ADD).unwrap();
                 assert!(rank != root || mine == summed(n));
             }
             ("reduce", _) => {
@@ -354,6 +358,11 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                         let (send, near) = ((&&mut mine[..], S), rank % 2 == 1);
                         gather::token_ring(fabric, root, send, &mut long, parts, near, (1, S))
                     }
+                    "put" if rank == root => {
+                        let (send, recv) = ((&&mut mine[..], S), &mut &mut long[..]);
+                        gather::take_puts(fabric, send, recv, parts, protocol)
+                    }
+                    "put" => gather::put(fabric, root, (&&mut mine[..], S), protocol),
                     _ => gather::direct(
                         fabric,
                         root,
@@ -502,7 +511,7 @@ fn formulas_agree_with_what_is_sent() {
                 }
                 match name {
                     "push" => assert_eq!(sent.loans, 0, "{collective}"),
-                    "pull" => assert_eq!(sent.messages, 0, "{collective}"),
+                    "pull" | "put" => assert_eq!(sent.messages, 0, "{collective}"),
                     _ => {}
                 }
             }

@@ -92,6 +92,8 @@ pub struct SimFabric<'c, 'y> {
     rank: usize,
     size: usize,
     out: Vec<OpenLoan>,
+    /// The loans that peers fill, whose bytes are not in their windows yet.
+    filling: Vec<OpenLoan>,
     regions: Vec<BufferRegion>,
     /// Windows opened by this call.
     opened: usize,
@@ -114,6 +116,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
             rank,
             size,
             out: Vec::new(),
+            filling: Vec::new(),
             regions: Vec::new(),
             opened: 0,
             reading,
@@ -194,6 +197,27 @@ impl<'c, 'y> SimFabric<'c, 'y> {
 
     /// Takes the next loan of `peer`: reads its lines, calls `taken` with its bytes, and returns it.
     fn take_loan(&mut self, peer: usize, len: usize, taken: impl FnOnce(&mut Self, &[u8])) {
+        let (loan, count) = self.await_loan(peer, len);
+        self.cpu.store(self.reading, count);
+        self.cpu.copy(loan.first, loan.lines);
+        taken(self, &loan.bytes);
+        self.catch_up();
+        self.end_loan(peer, count);
+    }
+
+    /// Returns loan `count` of `peer`.
+    fn end_loan(&mut self, peer: usize, count: u64) {
+        let returns = {
+            let mut wires = self.team.0.borrow_mut();
+            wires.link(self.cpu, peer, self.rank).returns
+        };
+        self.cpu.store(returns, count);
+        self.cpu.store(self.reading, 0);
+        self.look_for_sleeper(peer);
+    }
+
+    /// Waits for the next loan of `peer`, and returns it with its number.
+    fn await_loan(&mut self, peer: usize, len: usize) -> (Loan, u64) {
         let (line, count) = {
             let wires = &mut *self.team.0.borrow_mut();
             let count = wires.link(self.cpu, peer, self.rank).borrowed + 1;
@@ -202,19 +226,11 @@ impl<'c, 'y> SimFabric<'c, 'y> {
             (line, count)
         };
         self.cpu.wait_until(line, |word| word >= count);
-        let (loan, returns) = {
-            let wires = &mut *self.team.0.borrow_mut();
-            let link = wires.link(self.cpu, peer, self.rank);
-            (link.loans.pop_front().expect("offered"), link.returns)
-        };
+        let mut wires = self.team.0.borrow_mut();
+        let link = wires.link(self.cpu, peer, self.rank);
+        let loan = link.loans.pop_front().expect("offered");
         assert_eq!(loan.bytes.len(), len, "rank {peer} lends another length");
-        self.cpu.store(self.reading, count);
-        self.cpu.copy(loan.first, loan.lines);
-        taken(self, &loan.bytes);
-        self.catch_up();
-        self.cpu.store(returns, count);
-        self.cpu.store(self.reading, 0);
-        self.look_for_sleeper(peer);
+        (loan, count)
     }
 
     /// Takes the time of writing into `into`; where that is a part of a window, it stores the window's lines.
@@ -569,6 +585,15 @@ impl Fabric for SimFabric<'_, '_> {
         while let Some((peer, count)) = OpenLoan::first_of(&self.out, window.number, &range) {
             self.wait_for_ack(peer, count);
         }
+        while let Some((peer, count)) = OpenLoan::first_of(&self.filling, window.number, &range) {
+            let mut place = self.filling.iter();
+            let place = place.position(|one| (one.peer, one.count) == (peer, count));
+            let filled = self.filling.remove(place.expect("it was just found"));
+            let mut wires = self.team.0.borrow_mut();
+            let link = wires.link(self.cpu, self.rank, peer);
+            let bytes = link.filled.pop_front().expect("its return has come");
+            window.bytes[filled.range].copy_from_slice(&bytes);
+        }
         Ok(&mut window.bytes[range])
     }
 
@@ -582,6 +607,11 @@ impl Fabric for SimFabric<'_, '_> {
         let (from, lines) = Self::lines_of(&range);
         let bytes: Rc<[u8]> = window.bytes[range.clone()].into();
         for peer in peers {
+            let loan = Loan {
+                first: window.first.offset(from),
+                lines,
+                bytes: bytes.clone(),
+            };
             let count = self
                 .team
                 .0
@@ -597,11 +627,7 @@ impl Fabric for SimFabric<'_, '_> {
                 let wires = &mut *self.team.0.borrow_mut();
                 let link = wires.link(self.cpu, self.rank, peer);
                 link.lent = count;
-                link.loans.push_back(Loan {
-                    first: window.first.offset(from),
-                    lines,
-                    bytes: bytes.clone(),
-                });
+                link.loans.push_back(loan);
                 wires.entry(self.cpu, (self.rank, peer), count - 1, RingOf::Descriptor)
             };
             self.out.push(OpenLoan {
@@ -636,6 +662,60 @@ impl Fabric for SimFabric<'_, '_> {
             fabric.write_into(into);
         });
         self.cpu.note("fetch", peer as u32, start);
+        Ok(())
+    }
+
+    fn dismiss(&mut self, peer: usize, len: usize) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (_, count) = self.await_loan(peer, len);
+        self.end_loan(peer, count);
+        self.cpu.note("dismiss", peer as u32, start);
+        Ok(())
+    }
+
+    fn lend_to_fill(
+        &mut self,
+        window: &mut SimWindow<'_>,
+        peer: usize,
+        range: Range<usize>,
+    ) -> Result<(), Infallible> {
+        self.view_mut(window, range.clone())?;
+        self.lend(window, [peer], range.clone())?;
+        let lent = self.out.last().expect("it was just lent");
+        self.filling.push(OpenLoan {
+            peer,
+            count: lent.count,
+            window: window.number,
+            range,
+        });
+        Ok(())
+    }
+
+    fn fill(
+        &mut self,
+        peer: usize,
+        len: usize,
+        body: impl FnOnce(&mut Self, &mut [u8]) -> Result<(), Infallible>,
+    ) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (loan, count) = self.await_loan(peer, len);
+        self.cpu.store(self.reading, count);
+        self.cpu.copy(loan.first, loan.lines);
+        let mut part = loan.bytes.to_vec();
+        // Bulk writes fetch lines for themselves alone, which takes as long as fetching them to read.
+        let core = self.cpu.core();
+        (0..loan.lines).for_each(|line| self.cpu.pretend(loan.first.offset(line), core, []));
+        body(self, &mut part)?;
+        self.catch_up();
+        self.cpu
+            .pass(loan.lines as VirtualTime * self.cpu.ticks().store);
+        {
+            let mut wires = self.team.0.borrow_mut();
+            let link = wires.link(self.cpu, peer, self.rank);
+            link.filled.push_back(part.into());
+        }
+        self.end_loan(peer, count);
+        self.cpu.note("fill", peer as u32, start);
         Ok(())
     }
 

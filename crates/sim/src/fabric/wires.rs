@@ -138,6 +138,8 @@ pub(super) struct WireLink {
     pub(super) lent: u64,
     pub(super) borrowed: u64,
     pub(super) loans: VecDeque<Loan>,
+    /// What the borrower has written to loans that it fills, in their order.
+    pub(super) filled: VecDeque<Rc<[u8]>>,
 }
 
 impl WireLink {
@@ -161,6 +163,7 @@ impl WireLink {
             lent: 0,
             borrowed: 0,
             loans: VecDeque::new(),
+            filled: VecDeque::new(),
         }
     }
 }

@@ -7,8 +7,10 @@
 //! | `receive` | wait for that line, copy of the data out of it |
 //! | `publish`, `read` | as `send` and `receive`, with a line that several ranks poll; without data no copy |
 //! | `add`, `collect` | add to an arrival counter; wait for it |
-//! | `lend` | write of a flag that names the data |
+//! | `lend`, `lend_to_fill` | write of a flag that names the data |
 //! | `borrow`, `fetch` | wait for it, copy of the data from where they lie, write of another flag back |
+//! | `fill` | as `borrow`: the lines that are written come from where they lie |
+//! | `dismiss` | wait for the flag that names the data, write of another flag back |
 //! | `view_mut`, `flush` | wait for the flag that comes back |
 //!
 //! Each message, published message and loan has lines of its own (*single-use lines*), as on hardware within a lap.
@@ -93,6 +95,8 @@ pub struct Symbolic<'w> {
     groups: &'w Groups,
     shared: Shared,
     lent: Vec<LentPart>,
+    /// The addresses of parts that others fill, whose bytes are not there yet, with the rank that fills each.
+    filling: Vec<(Range<usize>, usize)>,
     /// The addresses of this rank's windows.
     windows: Vec<Range<usize>>,
     /// Bytes that were combined and not yet recorded.
@@ -118,6 +122,7 @@ impl<'w> Symbolic<'w> {
             groups,
             shared,
             lent: Vec::new(),
+            filling: Vec::new(),
             windows: Vec::new(),
             combined: Rc::default(),
             heard: HashMap::new(),
@@ -300,15 +305,10 @@ impl<'w> Symbolic<'w> {
         self.regain(wanted);
     }
 
-    /// Reads a loan, calls `used` with its bytes, and returns the loan.
-    fn take_loan(
-        &mut self,
-        peer: usize,
-        len: usize,
-        used: impl FnOnce(&Self, &[u8]),
-    ) -> Result<(), Stuck> {
+    /// Waits for the next loan of `peer`.
+    fn await_loan(&self, peer: usize, len: usize) -> Result<Parcel, Stuck> {
         let pair = (peer, self.rank);
-        let parcel = self.take(
+        self.take(
             |traffic| traffic.loans.entry(pair).or_default(),
             len,
             || {
@@ -318,7 +318,25 @@ impl<'w> Symbolic<'w> {
                     self.rank,
                 )
             },
-        )?;
+        )
+    }
+
+    /// Reads a loan, calls `used` with its bytes, and returns the loan.
+    fn take_loan(
+        &mut self,
+        peer: usize,
+        len: usize,
+        used: impl FnOnce(&Self, &[u8]),
+    ) -> Result<(), Stuck> {
+        let bytes = self.read_loan(peer, len)?;
+        used(self, &bytes);
+        self.give_back(peer);
+        Ok(())
+    }
+
+    /// Reads the next loan of `peer`.
+    fn read_loan(&self, peer: usize, len: usize) -> Result<Vec<u8>, Stuck> {
+        let parcel = self.await_loan(peer, len)?;
         let all = parcel.part.2.len();
         let fetched = self.traffic.borrow_mut().steps.read(self.rank, parcel.part);
         let borrow = StepKind::Borrow {
@@ -334,14 +352,17 @@ impl<'w> Symbolic<'w> {
                 len.div_ceil(LINE_BYTES),
             );
         }
-        used(self, &parcel.bytes);
+        Ok(parcel.bytes)
+    }
+
+    /// Returns the next loan of `peer`.
+    fn give_back(&self, peer: usize) {
         let number = self.number("return", self.rank, peer);
         let back = format!("return {} → {peer} #{number}", self.rank);
         let back = self.line(back, LineKind::Flag, peer);
         self.write(back);
         let step = self.step(StepKind::Return, &[]);
         self.traffic.borrow_mut().returned.insert(back, step);
-        Ok(())
     }
 }
 
@@ -567,9 +588,23 @@ impl Fabric for Symbolic<'_> {
         window: &'b mut Self::Window<'_>,
         range: Range<usize>,
     ) -> Result<&'b mut [u8], Stuck> {
-        let part = &mut window[range];
-        self.get_back(&addresses(part));
-        Ok(part)
+        let asked = addresses(&window[range.clone()]);
+        self.get_back(&asked);
+        let overlaps =
+            |(of, _): &mut (Range<usize>, usize)| of.start < asked.end && asked.start < of.end;
+        let start = window.as_ptr() as usize;
+        let filled: Vec<_> = self.filling.extract_if(.., overlaps).collect();
+        for (of, peer) in filled {
+            let mut traffic = self.traffic.borrow_mut();
+            let filled = traffic.filled.get_mut(&(self.rank, peer));
+            let bytes = filled.and_then(VecDeque::pop_front);
+            let bytes = bytes.expect("its return has come");
+            if let Some(part) = self.part(&of) {
+                traffic.steps.forget(&part);
+            }
+            window[of.start - start..of.end - start].copy_from_slice(&bytes);
+        }
+        Ok(&mut window[range])
     }
 
     fn lend(
@@ -624,6 +659,44 @@ impl Fabric for Symbolic<'_> {
             fabric.written(into);
             fabric.step(StepKind::Fill { lines }, &[]);
         })
+    }
+
+    fn dismiss(&mut self, peer: usize, len: usize) -> Result<(), Stuck> {
+        let parcel = self.await_loan(peer, len)?;
+        self.step(StepKind::Look { from: peer }, &[parcel.step]);
+        self.give_back(peer);
+        Ok(())
+    }
+
+    fn lend_to_fill(
+        &mut self,
+        window: &mut Self::Window<'_>,
+        peer: usize,
+        range: Range<usize>,
+    ) -> Result<(), Stuck> {
+        let at = addresses(self.view_mut(window, range.clone())?);
+        self.lend(window, [peer], range)?;
+        self.filling.push((at, peer));
+        Ok(())
+    }
+
+    fn fill(
+        &mut self,
+        peer: usize,
+        len: usize,
+        body: impl FnOnce(&mut Self, &mut [u8]) -> Result<(), Stuck>,
+    ) -> Result<(), Stuck> {
+        let mut part = self.read_loan(peer, len)?;
+        body(self, &mut part)?;
+        let lines = len.div_ceil(LINE_BYTES);
+        self.step(StepKind::Fill { lines }, &[]);
+        {
+            let mut traffic = self.traffic.borrow_mut();
+            let filled = traffic.filled.entry((peer, self.rank)).or_default();
+            filled.push_back(part);
+        }
+        self.give_back(peer);
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Stuck> {

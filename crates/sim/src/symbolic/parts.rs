@@ -203,6 +203,12 @@ impl OnParts {
                     };
                     end - spared + known as f64 * hit.max(costs.copy_line)
                 }
+                StepKind::Look { from } => {
+                    let loan = shot(from, rank, Exchange::Loan(0))?;
+                    // Without the two stores that say that it reads.
+                    let end = soonest(step, start, &sets_out, &*loan) - 2.0 * costs.store;
+                    end.max(start)
+                }
                 StepKind::Return => start,
                 StepKind::Regain => {
                     let (mut all, mut last) = (start, start);
@@ -303,6 +309,7 @@ impl<'a> Worst<'a> {
                     *lent.entry((from, step.rank)).or_insert(0) += fetched + known;
                     (2, fetched + known)
                 }
+                StepKind::Look { .. } => (2, 0),
                 StepKind::Fill { lines } => (lines, 0),
                 _ => (1, 0),
             };
@@ -432,6 +439,12 @@ impl<'a> Worst<'a> {
                 known,
             } => {
                 let alone = self.alone(from, rank, Exchange::Loan(fetched + known))?;
+                self.works(&alone);
+                self.done[rank] = self.done[rank].max(start) + alone.drained;
+                self.take(step, start, &alone)
+            }
+            StepKind::Look { from } => {
+                let alone = self.alone(from, rank, Exchange::Loan(0))?;
                 self.works(&alone);
                 self.done[rank] = self.done[rank].max(start) + alone.drained;
                 self.take(step, start, &alone)

@@ -36,6 +36,8 @@ pub(crate) enum StepKind {
         fetched: usize,
         known: usize,
     },
+    /// Looks at a loan without reading its lines.
+    Look { from: usize },
     /// Returns a loan.
     Return,
     /// Makes a call without further effect.
@@ -54,7 +56,7 @@ pub(crate) enum StepKind {
     Collect,
     /// Combines bytes.
     Combine { bytes: usize },
-    /// Writes lines of its own buffer.
+    /// Writes lines of its own buffer, or of one that it has just read.
     Fill { lines: usize },
 }
 
@@ -93,6 +95,13 @@ impl FabricSteps {
         let (rank, window, lines) = part;
         for line in lines.clone() {
             self.copies.insert((*rank, *window, line), reading(line));
+        }
+    }
+
+    /// Notes that nothing is known any more about who has copies of these lines.
+    pub(super) fn forget(&mut self, (rank, window, lines): &BufferPart) {
+        for line in lines.clone() {
+            self.copies.remove(&(*rank, *window, line));
         }
     }
 

@@ -69,6 +69,8 @@ impl QueueFill {
 pub(super) struct Traffic {
     pub(super) messages: HashMap<(usize, usize), Parcels>,
     pub(super) loans: HashMap<(usize, usize), Parcels>,
+    /// What ranks have written to loans that they fill, by lender and borrower, in their order.
+    pub(super) filled: HashMap<(usize, usize), VecDeque<Vec<u8>>>,
     /// Published messages, by broadcast ring and reader.
     pub(super) publishes: HashMap<(usize, usize), Parcels>,
     pub(super) steps: FabricSteps,

@@ -7,6 +7,7 @@ use super::waiter::claim_after;
 use crate::failure::Failure;
 use corecast_transfer::Window;
 use corecast_wire::arch::cycles;
+use corecast_wire::fabric::{fill_a_copy, lend_to_fill_a_copy};
 use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
 use corecast_wire::{Fabric, VALUE_BYTES_MAX};
 use std::cell::RefCell;
@@ -190,7 +191,7 @@ impl Fabric for Hardware {
 
     #[inline]
     fn view<'b>(&self, window: &'b Window<'_>, range: Range<usize>) -> &'b [u8] {
-        window.view(range)
+        self.endpoint.view(window, range)
     }
 
     #[inline]
@@ -225,8 +226,8 @@ impl Fabric for Hardware {
         links.extend(peers.into_iter().map(|peer| self.link_index(peer)));
         let mut room = Ok(());
         for &link in &links {
-            if room.is_ok() && !self.endpoint.has_room(link) {
-                room = self.wait_for_ack(link, |endpoint| endpoint.has_room(link));
+            if room.is_ok() {
+                room = self.wait_for_descriptor(link);
             }
         }
         if room.is_ok() {
@@ -257,6 +258,53 @@ impl Fabric for Hardware {
     fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Failure> {
         let (len, all) = (into.len(), self.result_bytes(into.len()));
         self.take_loan(peer, len, CopyInto { into, all })
+    }
+
+    fn dismiss(&mut self, peer: usize, len: usize) -> Result<(), Failure> {
+        let link = self.link_index(peer);
+        if !self.endpoint.borrows_addresses(link) {
+            return self.borrow(peer, len, |_, _| ());
+        }
+        self.expect_loan(link, len)?;
+        self.endpoint.give_back(link);
+        Ok(())
+    }
+
+    fn lend_to_fill(
+        &mut self,
+        window: &mut Window<'_>,
+        peer: usize,
+        range: Range<usize>,
+    ) -> Result<(), Failure> {
+        let link = self.link_index(peer);
+        if !self.endpoint.borrows_addresses(link) {
+            return lend_to_fill_a_copy(self, window, peer, range);
+        }
+        self.wait_for_descriptor(link)?;
+        self.view_mut(window, range.clone())?;
+        let tag = self.call.fingerprint.tag();
+        self.endpoint.lend_to_fill(window, link, tag, range);
+        Ok(())
+    }
+
+    fn fill(
+        &mut self,
+        peer: usize,
+        len: usize,
+        mut body: impl FnOnce(&mut Self, &mut [u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let link = self.link_index(peer);
+        if !self.endpoint.borrows_addresses(link) {
+            return fill_a_copy(self, peer, len, body);
+        }
+        loop {
+            self.expect_loan(link, len)?;
+            match corecast_transfer::fill(self, link, body) {
+                Ok(filled) => return filled,
+                // It was revoked: the team has failed, and the next wait returns the failure.
+                Err(again) => body = again,
+            }
+        }
     }
 
     fn flush(&mut self) -> Result<(), Failure> {

@@ -182,10 +182,8 @@ impl Hardware {
         let link = self.link_index(peer);
         let mut start = 0;
         loop {
-            let (tag, left) = self.wait_for_loan(link, len - start)?;
-            if (tag, left) != (self.call.fingerprint.tag(), len - start) {
-                return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
-            }
+            let left = len - start;
+            self.expect_loan(link, left)?;
             if self.endpoint.is_direct(link) {
                 start += self.read_direct((link, peer), (start, left), &mut sink)?;
             } else {
@@ -207,6 +205,26 @@ impl Hardware {
                 return Ok(());
             }
         }
+    }
+
+    /// Waits until there is a descriptor for another loan on the link.
+    #[inline]
+    pub(super) fn wait_for_descriptor(&mut self, link: usize) -> Result<(), Failure> {
+        if self.endpoint.has_room(link) {
+            return Ok(());
+        }
+        self.wait_for_ack(link, |endpoint| endpoint.has_room(link))
+    }
+
+    /// Waits until the peer behind `link` lends `len` bytes.
+    #[inline]
+    pub(super) fn expect_loan(&mut self, link: usize, len: usize) -> Result<(), Failure> {
+        let (tag, left) = self.wait_for_loan(link, len)?;
+        if (tag, left) != (self.call.fingerprint.tag(), len) {
+            let (peer, next) = (self.links[link].peer, Received { len: left, tag });
+            return Err(self.unexpected(peer, len, next));
+        }
+        Ok(())
     }
 
     /// Waits until the peer behind `link` lends something, which should have `expected` bytes; returns its tag and

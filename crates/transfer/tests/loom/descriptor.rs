@@ -1,5 +1,5 @@
 //! Descriptors: the data that are lent are a cell, which the lender writes before and after, and the
-//! borrower reads in between. Loom fails a model in which two of these accesses overlap.
+//! borrower reads, or fills, in between. Loom fails a model in which two of these accesses overlap.
 
 use crate::check::check;
 use corecast_transfer::descriptor::{self, Borrower, DescriptorFields, Way};
@@ -33,6 +33,13 @@ fn said(place: usize, tag: u32) -> DescriptorFields {
         left: 1,
         tag,
         way: Way::InPlace,
+    }
+}
+
+fn to_fill(place: usize, tag: u32) -> DescriptorFields {
+    DescriptorFields {
+        way: Way::Fill,
+        ..said(place, tag)
     }
 }
 
@@ -144,4 +151,80 @@ fn all_loans_are_revoked() {
         Mutant::PastRelaxed,
     ];
     check("revocation of two", Some(4), &faults, || revocation(2));
+}
+
+/// The lender has its place filled twice, and reads it when it was returned.
+#[test]
+fn what_is_filled_is_read_when_it_was_returned() {
+    let faults = [
+        Mutant::DescriptorRelaxed,
+        Mutant::AcceptRelaxed,
+        Mutant::HandBackRelaxed,
+        Mutant::RegainRelaxed,
+    ];
+    check("fills", Some(4), &faults, || {
+        let (mut lender, mut borrower) = descriptor::link();
+        let table = table();
+        let other = {
+            let table = table.clone();
+            thread::spawn(move || {
+                for tag in 1..=2 {
+                    let said = loop {
+                        match borrower.look() {
+                            Some(said) => break said,
+                            None => thread::yield_now(),
+                        }
+                    };
+                    assert_eq!((said.tag, said.way), (tag, Way::Fill));
+                    assert!(borrower.begin(), "nobody revokes");
+                    write(&table, said.start as usize, u64::from(tag));
+                    borrower.give_back();
+                    borrower.finish();
+                }
+                borrower
+            })
+        };
+        write(&table, 0, 9);
+        for number in 1..=2 {
+            lender.offer(to_fill(0, number as u32));
+            while lender.returned() < number {
+                thread::yield_now();
+            }
+            assert_eq!(read(&table, 0), number);
+        }
+        drop(other.join().unwrap());
+    });
+}
+
+/// The lender revokes what the borrower may be about to fill, or filling. When `revoke` returns, the data are the lender's.
+#[test]
+fn a_part_is_revoked_before_it_is_filled_or_after() {
+    let faults = [
+        Mutant::NoLightFence,
+        Mutant::NoHeavyFence,
+        Mutant::DescriptorRelaxed,
+        Mutant::FinishRelaxed,
+        Mutant::PastRelaxed,
+    ];
+    check("revocation of fills", None, &faults, || {
+        let (mut lender, mut borrower) = descriptor::link();
+        let table = table();
+        let other = {
+            let table = table.clone();
+            thread::spawn(move || {
+                let Some(said) = borrower.look() else { return };
+                if borrower.begin() {
+                    write(&table, said.start as usize, 1);
+                    borrower.give_back();
+                    borrower.finish();
+                }
+            })
+        };
+        write(&table, 0, 9);
+        lender.offer(to_fill(0, 1));
+        lender.revoke(1);
+        write(&table, 0, 9);
+        assert_eq!(read(&table, 0), 9);
+        other.join().unwrap();
+    });
 }

@@ -133,6 +133,15 @@ impl Rank {
         }
     }
 
+    /// Fills the next part that `peer` lends, whose tag and length it checks.
+    pub(crate) fn fill(&mut self, peer: usize, tag: u32, from: &[u8]) {
+        let (link, token) = (self.link_to[peer], self.tokens[peer]);
+        let said = self.wait(token, |endpoint| endpoint.peek(link));
+        assert_eq!(said, (tag, from.len()));
+        let filled = bulk::fill(self, link, |_, part| part.copy_from_slice(from));
+        assert!(filled.is_ok(), "nobody revokes");
+    }
+
     pub(crate) fn flush(&mut self) {
         while let Some(link) = self.endpoint.unsettled() {
             self.returned(link, |endpoint| endpoint.unsettled() != Some(link));
