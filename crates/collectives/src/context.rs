@@ -56,12 +56,13 @@ impl Short {
     /// `most` are the bytes of the longest data that go in messages without a choice.
     fn of(asked: &Algorithms, traits: &TeamTraits, most: usize) -> Self {
         let short = |free: usize| free.min(most + 1);
+        let one_way = traits.one_message_bytes() + 1;
         let of_two = |free: usize| if traits.ranks == 2 { short(free) } else { 0 };
         Self {
             allgather: of_two(asked.allgather.free()),
             alltoall: of_two(asked.alltoall.free()),
-            broadcast: short(asked.broadcast.free()),
-            reduce: short(asked.reduce.free()),
+            broadcast: short(asked.broadcast.free()).min(one_way),
+            reduce: short(asked.reduce.free()).min(one_way),
             allreduce: short(asked.allreduce.free()).min(allreduce::short(traits)),
             scan: match scan::is_chain(traits) {
                 true => short(asked.scan.free()),

@@ -230,6 +230,17 @@ pub trait Fabric {
         })
     }
 
+    /// Waits until the next loan of `peer` is there, which must have `len` bytes, and leaves it there. Where nobody waits for what
+    /// this rank [`fill`](Fabric::fill)s it need not wait.
+    ///
+    /// # Errors
+    ///
+    /// As [`borrow`](Fabric::borrow).
+    fn await_loan(&mut self, peer: usize, len: usize) -> Result<(), Self::Error> {
+        let _ = (peer, len);
+        Ok(())
+    }
+
     /// Waits for the next loan of `peer`, which must have `len` bytes, and returns it unread.
     ///
     /// # Errors
@@ -255,7 +266,8 @@ pub trait Fabric {
     }
 
     /// Waits for the next part that `peer` lends to be filled, which must have `len` bytes, and passes it to `body`, in place or
-    /// as a copy. `body` finds in it what the peer had there, and does not take anything else from this peer.
+    /// as a copy. `body` finds in it what the peer had there, and takes nothing else from this peer. A peer whose operation fails
+    /// waits until `body` has ended, so it does not wait: what it takes from others was [awaited](Fabric::await_loan).
     ///
     /// # Errors
     ///

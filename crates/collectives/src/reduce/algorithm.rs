@@ -43,11 +43,12 @@ pub fn choose(
 /// The algorithm by length where none was asked for.
 #[inline]
 fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
+    let whole = traits.limits.whole.max(traits.limits.reduced);
     let in_blocks = traits.mesh && !traits.copies && !request.keeps_order;
     match request.bytes {
-        bytes if bytes <= traits.message_bytes => Algorithm::Messages.into(),
+        bytes if bytes <= traits.one_message_bytes() => Algorithm::Messages.into(),
         // All combine a block at the same time, and nothing is copied.
-        bytes if in_blocks && bytes > traits.limits.reduced => Algorithm::Owners.into(),
+        bytes if in_blocks && bytes > whole => Algorithm::Owners.into(),
         // With two ranks no rank passes pipeline segments on, unless the order of ranks takes them by way of
         // rank 0.
         _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole.into(),

@@ -46,11 +46,15 @@ pub fn owners<F: Fabric>(
         for owner in givers() {
             fabric.view_mut(window, block(owner))?;
         }
-        return Ok(());
+        // Empty blocks are returned, too.
+        return fabric.flush();
     }
     for step in 1..n {
         let owner = (rank + step) % n;
         fabric.lend(window, [owner], block(owner))?;
+    }
+    for peer in givers().filter(|&peer| peer != rank) {
+        fabric.await_loan(peer, mine.len())?;
     }
     fabric.fill(root, mine.len(), |fabric, sum| {
         for peer in givers() {

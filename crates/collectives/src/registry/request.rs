@@ -78,13 +78,25 @@ impl TeamTraits {
             && bytes * self.ranks <= 2 * self.message_bytes
     }
 
-    /// Bytes of the longest part that goes in messages where ranks only give or only take. A loan is copied once and
-    /// not twice, unless lending copies as well: then two messages are as fast, and they always fit a queue whose receiver has
-    /// read all before, so the sender does not wait.
+    /// Bytes of the longest data that go one way in one message. A loan is copied once and not twice, unless lending copies as
+    /// well.
+    #[inline]
+    pub const fn one_message_bytes(&self) -> usize {
+        let limit = self.limits.message;
+        match self.copies || limit > self.message_bytes {
+            true => self.message_bytes,
+            false => limit,
+        }
+    }
+
+    /// Bytes of the longest part that goes in messages where ranks only give or only take: two messages where lending copies, as
+    /// they always fit a queue whose receiver has read all before, so the sender does not wait.
     #[inline]
     pub const fn one_way_bytes(&self, element: usize) -> usize {
-        let messages = if self.copies { 2 } else { 1 };
-        messages * self.whole_elements(element)
+        match self.copies {
+            true => 2 * self.whole_elements(element),
+            false => self.one_message_bytes() / element * element,
+        }
     }
 
     /// Bytes of the longest message of whole elements.

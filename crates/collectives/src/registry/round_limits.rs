@@ -11,6 +11,8 @@
 //! | allreduce whole, of two ranks or of ranks that share hardware threads, or in blocks of owners | `2·(n−1)·(L + s·G)` of all ranks together | `2·n·(n−1)` loans of `s/n`, which are copied once and not twice | `2·n½·(n−1)` |
 //! | allreduce from each to all, or along trees, where `k` ranks share each hardware thread | `(n−1)·(n−2)` messages more on `n/k` threads, a tenth of a turn and `s·G` each | each rank waits once more for the others on its thread: a turn | `n½·(10·n / (k·(n−1)·(n−2)) − 1)` |
 //! | reduce whole, along a tree, or in blocks of owners, where `k` ranks share each hardware thread | `(n−1)·s·G` of the root's thread | `(n−1)·s·G` of `n/k` threads, and `n·(n−1)` loans, which wait for six tenths of a turn each | `6·n½·n² / (n − k)` |
+//! | one way in a message, or lent in place, with a hardware thread for each rank | `L + s·G` | `L + L/2 + s·G/2`: the data are copied once, but their first line comes behind the descriptor | `n½` |
+//! | gather of lent parts that the root copies, or that their ranks write | `(n−1)·s·G/2` | `s·G/2`, and `3·L/2` more, as the root first says where | `3·n½ / (n−1)` |
 //! | blocks together with those of others, or each by itself | `log·L + n·s·G` | `L + (n−2)·L/2 + n·s·G/2`, since what is sent overlaps with what comes in | `2·n½·(1 − 2·(log−1)/(n−2))` |
 //! | allgather by a gather and a broadcast from one line, or from each to all, where `k` ranks share each hardware thread | of the root's, `(n−1)·(L + s·G)/2 + n·s·G/2`, of the `k−1` others on its thread `L + (n+1)·s·G/2`, and `2·k·L` as all wait for two turns more | `k·(n−1)·(L + s·G/2)` of a thread, in loans | `n½·((2·k−1)·(n−1) − 6·k + 2) / (n + 2·k − 2)` |
 //!
@@ -58,7 +60,8 @@ pub const fn assumed_half_bytes(sharing: usize) -> usize {
 ///
 /// let limits = RoundLimits::new(8, 1024);
 /// assert_eq!((limits.whole, limits.together), (2458, 683));
-/// assert_eq!(RoundLimits::new(2, 1024).whole, 2048);
+/// let two = RoundLimits::new(2, 1024);
+/// assert_eq!((two.whole, two.message, two.put), (2048, 1024, 3072));
 /// let shared = RoundLimits::shared(8, 4, 2048);
 /// assert_eq!((shared.concurrent, shared.whole, shared.together), (false, 28672, 0));
 /// assert_eq!((shared.gathered, shared.direct, shared.reduced), (3949, 0, 196608));
@@ -72,6 +75,11 @@ pub struct RoundLimits {
     pub whole: usize,
     /// Of an allreduction: data that each rank gives to all others. 0 where all ranks run at the same time.
     pub direct: usize,
+    /// Of what one rank gives another, where lending copies nothing: data that go in a message. All where ranks share hardware threads,
+    /// as who lends waits for a turn of whoever reads.
+    pub message: usize,
+    /// Of a block of a gather that the root copies.
+    pub put: usize,
     /// Of a block that travels together with blocks of other ranks. 0 for two ranks, and where ranks share hardware threads, as rounds
     /// need more turns of the scheduler there.
     pub together: usize,
@@ -99,6 +107,8 @@ impl RoundLimits {
             whole: (half * whole).round() as usize,
             direct: 0,
             reduced: 0,
+            message: half_bytes,
+            put: 3 * half_bytes / (n - 1),
             // It is below 0 where log2 n rounds are more than a message to each.
             together: (half * together).round().max(0.0) as usize,
             gathered: 0,
@@ -128,6 +138,8 @@ impl RoundLimits {
             whole: half_bytes.saturating_mul(2 * others),
             direct,
             reduced,
+            message: if sharing == 1 { half_bytes } else { usize::MAX },
+            put: half_bytes.saturating_mul(3) / others.max(1),
             together: 0,
             gathered: half_bytes.saturating_mul(saved) / (others + 2 * sharing - 1),
         }

@@ -197,7 +197,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
 
     /// Takes the next loan of `peer`: reads its lines, calls `taken` with its bytes, and returns it.
     fn take_loan(&mut self, peer: usize, len: usize, taken: impl FnOnce(&mut Self, &[u8])) {
-        let (loan, count) = self.await_loan(peer, len);
+        let (loan, count) = self.next_loan(peer, len);
         self.cpu.store(self.reading, count);
         self.cpu.copy(loan.first, loan.lines);
         taken(self, &loan.bytes);
@@ -216,18 +216,24 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         self.look_for_sleeper(peer);
     }
 
-    /// Waits for the next loan of `peer`, and returns it with its number.
-    fn await_loan(&mut self, peer: usize, len: usize) -> (Loan, u64) {
+    /// Waits until the next loan of `peer` is there, and returns its number.
+    fn look_for_loan(&mut self, peer: usize) -> u64 {
         let (line, count) = {
             let wires = &mut *self.team.0.borrow_mut();
             let count = wires.link(self.cpu, peer, self.rank).borrowed + 1;
             let line = wires.entry(self.cpu, (peer, self.rank), count - 1, RingOf::Descriptor);
-            wires.link(self.cpu, peer, self.rank).borrowed = count;
             (line, count)
         };
         self.cpu.wait_until(line, |word| word >= count);
+        count
+    }
+
+    /// Waits for the next loan of `peer`, and returns it with its number.
+    fn next_loan(&mut self, peer: usize, len: usize) -> (Loan, u64) {
+        let count = self.look_for_loan(peer);
         let mut wires = self.team.0.borrow_mut();
         let link = wires.link(self.cpu, peer, self.rank);
+        link.borrowed = count;
         let loan = link.loans.pop_front().expect("offered");
         assert_eq!(loan.bytes.len(), len, "rank {peer} lends another length");
         (loan, count)
@@ -665,9 +671,16 @@ impl Fabric for SimFabric<'_, '_> {
         Ok(())
     }
 
+    fn await_loan(&mut self, peer: usize, _: usize) -> Result<(), Infallible> {
+        let start = self.enter();
+        self.look_for_loan(peer);
+        self.cpu.note("await", peer as u32, start);
+        Ok(())
+    }
+
     fn dismiss(&mut self, peer: usize, len: usize) -> Result<(), Infallible> {
         let start = self.enter();
-        let (_, count) = self.await_loan(peer, len);
+        let (_, count) = self.next_loan(peer, len);
         self.end_loan(peer, count);
         self.cpu.note("dismiss", peer as u32, start);
         Ok(())
@@ -698,7 +711,7 @@ impl Fabric for SimFabric<'_, '_> {
         body: impl FnOnce(&mut Self, &mut [u8]) -> Result<(), Infallible>,
     ) -> Result<(), Infallible> {
         let start = self.enter();
-        let (loan, count) = self.await_loan(peer, len);
+        let (loan, count) = self.next_loan(peer, len);
         self.cpu.store(self.reading, count);
         self.cpu.copy(loan.first, loan.lines);
         let mut part = loan.bytes.to_vec();

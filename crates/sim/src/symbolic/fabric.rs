@@ -306,7 +306,7 @@ impl<'w> Symbolic<'w> {
     }
 
     /// Waits for the next loan of `peer`.
-    fn await_loan(&self, peer: usize, len: usize) -> Result<Parcel, Stuck> {
+    fn next_loan(&self, peer: usize, len: usize) -> Result<Parcel, Stuck> {
         let pair = (peer, self.rank);
         self.take(
             |traffic| traffic.loans.entry(pair).or_default(),
@@ -336,7 +336,7 @@ impl<'w> Symbolic<'w> {
 
     /// Reads the next loan of `peer`.
     fn read_loan(&self, peer: usize, len: usize) -> Result<Vec<u8>, Stuck> {
-        let parcel = self.await_loan(peer, len)?;
+        let parcel = self.next_loan(peer, len)?;
         let all = parcel.part.2.len();
         let fetched = self.traffic.borrow_mut().steps.read(self.rank, parcel.part);
         let borrow = StepKind::Borrow {
@@ -661,8 +661,17 @@ impl Fabric for Symbolic<'_> {
         })
     }
 
+    fn await_loan(&mut self, peer: usize, len: usize) -> Result<(), Stuck> {
+        let parcel = self.next_loan(peer, len)?;
+        self.step(StepKind::Look { from: peer }, &[parcel.step]);
+        let mut traffic = self.traffic.borrow_mut();
+        let parcels = traffic.loans.entry((peer, self.rank)).or_default();
+        parcels.push_front(parcel);
+        Ok(())
+    }
+
     fn dismiss(&mut self, peer: usize, len: usize) -> Result<(), Stuck> {
-        let parcel = self.await_loan(peer, len)?;
+        let parcel = self.next_loan(peer, len)?;
         self.step(StepKind::Look { from: peer }, &[parcel.step]);
         self.give_back(peer);
         Ok(())

@@ -204,10 +204,10 @@ impl OnParts {
                     end - spared + known as f64 * hit.max(costs.copy_line)
                 }
                 StepKind::Look { from } => {
-                    let loan = shot(from, rank, Exchange::Loan(0))?;
-                    // Without the two stores that say that it reads.
-                    let end = soonest(step, start, &sets_out, &*loan) - 2.0 * costs.store;
-                    end.max(start)
+                    let alone = shot(from, rank, Exchange::Loan(0))?;
+                    let came = step.after.iter();
+                    let came = came.map(|&of| sets_out[of] + alone.came.least);
+                    came.fold(start, f64::max)
                 }
                 StepKind::Return => start,
                 StepKind::Regain => {

@@ -260,6 +260,11 @@ impl Fabric for Hardware {
         self.take_loan(peer, len, CopyInto { into, all })
     }
 
+    fn await_loan(&mut self, peer: usize, len: usize) -> Result<(), Failure> {
+        let link = self.link_index(peer);
+        self.expect_loan(link, len)
+    }
+
     fn dismiss(&mut self, peer: usize, len: usize) -> Result<(), Failure> {
         let link = self.link_index(peer);
         if !self.endpoint.borrows_addresses(link) {
