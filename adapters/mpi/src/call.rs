@@ -151,59 +151,72 @@ fn run_on(found: Served, raw: Handle, body: impl FnOnce(&mut Call<'_>) -> Option
     }
 }
 
-/// [`run`] for a reduction: if a race has left it to the library, that is found first.
+/// Whether a race has left a call to the library: it is found by its arguments, before anything else is looked up.
 #[inline(always)]
+pub(crate) fn is_left(raw: Handle, left: Option<Left>) -> bool {
+    left.is_some_and(|left| communicators::has_left(raw, &left))
+}
+
+/// [`run`] for a reduction, which may be left to the library from now on.
+#[inline]
 pub(crate) fn run_reduction(
     raw: Handle,
     left: Left,
     body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
 ) -> Taken {
-    match served(raw) {
-        Some(found) if !found.1.has_left(&left) => run_and_leave(found, raw, left, true, body),
-        _ => Taken::Library,
-    }
+    run_and_leave(raw, Some(left), true, body)
 }
 
-/// [`run`] for a collective that moves data: if a race has left it to the library for good, that is found first.
-#[inline(always)]
+/// [`run`] for a collective that moves data, which may be left to the library for good.
+#[inline]
 pub(crate) fn run_move(
     raw: Handle,
-    left: impl FnOnce(&Library) -> Option<Left>,
+    left: Option<Left>,
+    body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
+) -> Taken {
+    // While it is raced each call is looked up: ranks may give the same data by other types, and count them apart.
+    run_and_leave(raw, left, false, body)
+}
+
+/// [`run`], and leaves the calls to the library that a race says. None are left where calls are recorded: each of them is noted.
+#[inline]
+fn run_and_leave(
+    raw: Handle,
+    left: Option<Left>,
+    leaves: bool,
     body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
 ) -> Taken {
     let Some(found @ (library, communicator)) = served(raw) else {
         return Taken::Library;
     };
-    match left(library) {
-        None => run_on(found, raw, body),
-        Some(left) if communicator.has_left(&left) => Taken::Library,
-        // While it is raced each call is looked up: ranks may give the same data by other types, and count them apart.
-        Some(left) => run_and_leave(found, raw, left, false, body),
+    // Most calls have looked already. Those on a communicator whose place another one has taken meanwhile have not.
+    if left.is_some_and(|left| communicator.has_left(&left)) {
+        return Taken::Library;
     }
-}
-
-/// [`run_on`], and leaves the calls to the library that a race says. It is not inlined, so that those which were left need no
-/// room for what this does.
-#[inline(never)]
-fn run_and_leave(
-    found: Served,
-    raw: Handle,
-    left: Left,
-    leaves: bool,
-    body: impl FnOnce(&mut Call<'_>) -> Option<Ran>,
-) -> Taken {
-    let (library, communicator) = found;
     let mut calls = 0;
     let taken = run_on(found, raw, |call| {
-        call.leaves = leaves;
+        call.leaves = leaves && !sites::is_asked();
         let ran = body(call);
         calls = call.left;
         ran
     });
-    if calls > 0 && (left.datatype == 0 || types::is_predefined(library, left.datatype)) {
-        communicator.leave(left, calls);
+    if calls > 0 {
+        leave(library, communicator, left, calls);
     }
     taken
+}
+
+/// Leaves a call of constant meaning to the library for so many calls.
+#[cold]
+#[inline(never)]
+fn leave(library: &Library, communicator: &Communicator, left: Option<Left>, calls: u32) {
+    let is_constant =
+        |left: &Left| left.datatype == 0 || types::is_predefined(library, left.datatype);
+    if let Some(left) = left.filter(is_constant)
+        && !sites::is_asked()
+    {
+        communicator.leave(&left, calls);
+    }
 }
 
 /// Notes the time when a call of the library's has ended that is part of a race.

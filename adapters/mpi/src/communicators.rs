@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Collectives on a communicator that the library runs before its members make a team. Programs make many communicators
@@ -28,6 +28,8 @@ pub(crate) struct Communicator {
     handle: AtomicUsize,
     /// Whether it has a team or may get one.
     is_served: AtomicBool,
+    /// Of each kind the last collective that a race has left to the library.
+    left: [Leaving; KINDS.len()],
     inner: Exclusive<Inner>,
 }
 
@@ -42,8 +44,6 @@ struct Inner {
     /// Calls before there was a team.
     calls: u32,
     shared: Option<Arc<Shared>>,
-    /// Of each kind the last one that a race has left to the library, and for how many calls.
-    left: [Option<(Left, u32)>; KINDS.len()],
 }
 
 /// Calls that are left to the library for good.
@@ -59,6 +59,47 @@ pub(crate) struct Left {
     pub(crate) op: Handle,
 }
 
+/// A collective that is left to the library, and for how many calls. It is no part of [`Inner`]: short calls notice what it costs to
+/// have that for oneself.
+///
+/// All accesses are relaxed: only calls on the communicator make them, of which MPI allows one at a time, and the program itself orders
+/// them.
+#[derive(Default)]
+struct Leaving {
+    count: AtomicI64,
+    datatype: AtomicUsize,
+    op: AtomicUsize,
+    calls: AtomicU32,
+}
+
+impl Leaving {
+    /// Whether this call is one of them, which then is taken off.
+    #[inline(always)]
+    fn take(&self, left: &Left) -> bool {
+        let is_same = self.count.load(Ordering::Relaxed) == left.count
+            && self.datatype.load(Ordering::Relaxed) == left.datatype
+            && self.op.load(Ordering::Relaxed) == left.op;
+        if !is_same {
+            return false;
+        }
+        match self.calls.load(Ordering::Relaxed) {
+            FOR_GOOD => true,
+            0 => false,
+            calls => {
+                self.calls.store(calls - 1, Ordering::Relaxed);
+                true
+            }
+        }
+    }
+
+    fn set(&self, left: &Left, calls: u32) {
+        self.count.store(left.count, Ordering::Relaxed);
+        self.datatype.store(left.datatype, Ordering::Relaxed);
+        self.op.store(left.op, Ordering::Relaxed);
+        self.calls.store(calls, Ordering::Relaxed);
+    }
+}
+
 /// The entries of handles that were met last, so that most calls take no lock.
 static RECENT: [AtomicPtr<Communicator>; SLOTS] = [const { AtomicPtr::new(null_mut()) }; SLOTS];
 
@@ -71,6 +112,8 @@ struct Known {
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 /// The key of the attribute, for a process that has made it.
 static KEY: OnceLock<Option<c_int>> = OnceLock::new();
+/// The bits of a handle that count, 0 before there is an entry. The library has them too, but has to be found first.
+static HANDLE_MASK: AtomicUsize = AtomicUsize::new(0);
 static SAID: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -103,6 +146,21 @@ pub(crate) fn served(library: &Library, raw: Handle) -> Option<&'static Communic
     entry.is_served.load(Ordering::Relaxed).then_some(entry)
 }
 
+/// Whether this call was [left](Communicator::leave) to the library, so that nothing else has to be looked up. Of a communicator that
+/// was not met lately it is not known. One that is served no more has all its calls there.
+#[inline(always)]
+pub(crate) fn has_left(raw: Handle, left: &Left) -> bool {
+    // Relaxed: whoever reads 0 finds no entry, or a free one, which leaves nothing.
+    let handle = raw & HANDLE_MASK.load(Ordering::Relaxed);
+    // Acquire: with the release in `meet`, so that the entry is whole.
+    let recent = recent(handle).load(Ordering::Acquire);
+    // SAFETY: entries are never given back.
+    let entry = unsafe { recent.as_ref() };
+    // Acquire: with the release in `meet`.
+    let entry = entry.filter(|entry| entry.handle.load(Ordering::Acquire) == handle);
+    entry.is_some_and(|entry| entry.has_left(left))
+}
+
 /// The entry of a communicator that was not met lately.
 #[cold]
 fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
@@ -121,7 +179,6 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
         size,
         calls: 0,
         shared: None,
-        left: [None; KINDS.len()],
     };
     let entry = known().free.pop();
     let entry = match entry {
@@ -141,6 +198,7 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
         None => Box::leak(Box::new(Communicator {
             handle: AtomicUsize::new(0),
             is_served: AtomicBool::new(false),
+            left: Default::default(),
             inner: Exclusive::new(inner),
         })),
     };
@@ -160,6 +218,8 @@ fn meet(library: &Library, handle: Handle) -> Option<&'static Communicator> {
 
 /// Makes the key of the attribute, hears of the end of MPI if [`end`] does not, and prepares what waits call.
 fn begin(library: &Library) -> Option<c_int> {
+    // Relaxed: as where it is read.
+    HANDLE_MASK.store(library.handle(Handle::MAX), Ordering::Relaxed);
     let functions = library.functions();
     let (mut key, mut last): (c_int, c_int) = (0, 0);
     // SAFETY: functions that do what MPI says, and places for numbers. The callbacks stay loaded: nothing closes a
@@ -201,6 +261,9 @@ unsafe extern "C" fn freed(_: Handle, _: c_int, attribute: *mut c_void, _: *mut 
     let entry: &'static Communicator = unsafe { &*attribute.cast::<Communicator>() };
     // Relaxed: who reads the handle later compares it, and the program itself orders the free before its next use.
     let handle = entry.handle.swap(0, Ordering::Relaxed);
+    for left in &entry.left {
+        left.calls.store(0, Ordering::Relaxed);
+    }
     known().by_handle.remove(&handle);
     // SAFETY: nobody calls on a communicator that is freed.
     let _: Result<(), ()> = unsafe {
@@ -285,41 +348,16 @@ fn leave() {
 }
 
 impl Communicator {
-    /// Whether this call was left to the library, so that nothing else has to be looked up.
-    #[inline]
+    /// Whether this call was [left](Self::leave) to the library. It then counts as made: only who hears no may ask again.
+    #[inline(always)]
     pub(crate) fn has_left(&self, left: &Left) -> bool {
-        // SAFETY: MPI allows one collective at a time on a communicator.
-        let found = unsafe {
-            self.inner.with(
-                |_| (),
-                |inner| {
-                    Ok(match &mut inner.left[left.kind as usize] {
-                        Some((known, FOR_GOOD)) => known == left,
-                        Some((known, calls)) if known == left && *calls > 0 => {
-                            *calls -= 1;
-                            true
-                        }
-                        _ => false,
-                    })
-                },
-            )
-        };
-        found == Ok(true)
+        self.left[left.kind as usize].take(left)
     }
 
     /// Leaves a collective to the library for so many calls. All members do.
     #[cold]
-    pub(crate) fn leave(&self, left: Left, calls: u32) {
-        // SAFETY: as above. If it cannot be noted it is looked up again.
-        let _: Result<(), ()> = unsafe {
-            self.inner.with(
-                |_| (),
-                |inner| {
-                    inner.left[left.kind as usize] = Some((left, calls));
-                    Ok(())
-                },
-            )
-        };
+    pub(crate) fn leave(&self, left: &Left, calls: u32) {
+        self.left[left.kind as usize].set(left, calls);
     }
 
     /// Whether calls are counted, as the communicator has no team yet and may get one.

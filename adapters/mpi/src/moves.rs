@@ -8,8 +8,9 @@ use crate::buffers::{Block, Bytes};
 use crate::call::{Call, Taken, count, run, run_move};
 use crate::communicators::Left;
 use crate::parts::{Counts, Layout, total};
+use crate::process;
 use crate::race::Kind;
-use corecast_network::{Handle, Library};
+use corecast_network::Handle;
 use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 
@@ -27,8 +28,9 @@ pub(crate) struct PartsOf<B, C>(pub(crate) B, pub(crate) C, pub(crate) Handle);
 
 impl Sent {
     /// What a call is known by that has sent this, unless it was in place.
-    #[inline]
-    fn of(self, kind: Kind, library: &Library) -> Option<Left> {
+    #[inline(always)]
+    pub(crate) fn of(self, kind: Kind) -> Option<Left> {
+        let library = process::library_found()?;
         let Self(data, count, datatype) = self;
         let left = Left {
             kind,
@@ -48,23 +50,35 @@ impl Sent {
 
 impl Received {
     /// What a call is known by that has received this, unless it was in place.
-    #[inline]
-    fn of(self, kind: Kind, library: &Library) -> Option<Left> {
-        Sent(self.0, self.1, self.2).of(kind, library)
+    #[inline(always)]
+    pub(crate) fn of(self, kind: Kind) -> Option<Left> {
+        Sent(self.0, self.1, self.2).of(kind)
     }
 }
 
+/// What a gather is known by.
+#[inline(always)]
+pub(crate) fn gathered(sent: Sent, received: Received) -> Option<Left> {
+    let sent = sent.of(Kind::Gather);
+    sent.or_else(|| received.of(Kind::Gather))
+}
+
+/// What a scatter is known by.
+#[inline(always)]
+pub(crate) fn scattered(sent: Sent, received: Received) -> Option<Left> {
+    let received = received.of(Kind::Scatter);
+    received.or_else(|| sent.of(Kind::Scatter))
+}
+
 /// What all calls of a kind are known by.
-#[inline]
-fn any(kind: Kind) -> impl FnOnce(&Library) -> Option<Left> {
-    move |_| {
-        Some(Left {
-            kind,
-            count: 0,
-            datatype: 0,
-            op: 0,
-        })
-    }
+#[inline(always)]
+pub(crate) fn any(kind: Kind) -> Option<Left> {
+    Some(Left {
+        kind,
+        count: 0,
+        datatype: 0,
+        op: 0,
+    })
 }
 
 /// What a rank gives.
@@ -93,6 +107,7 @@ impl Own {
 }
 
 impl Call<'_> {
+    #[inline(always)]
     fn block(&self, start: *mut c_void, number: i64, datatype: Handle) -> Option<Block> {
         let block = Block {
             start,
@@ -135,6 +150,7 @@ impl Call<'_> {
         Some(layout)
     }
 
+    #[inline(always)]
     fn sent(&self, sent: Sent) -> Option<Block> {
         let block = self.block(sent.0.cast_mut(), sent.1, sent.2)?;
         self.committed(&block.elements)?;
@@ -142,6 +158,7 @@ impl Call<'_> {
     }
 
     /// What is sent, each for so many ranks, or the block in which it lies in place, which may be `alike`.
+    #[inline(always)]
     fn own(&self, sent: Sent, times: usize, (place, alike): (Block, bool)) -> Option<Own> {
         match self.is_in_place(sent.0) {
             true => {
@@ -159,11 +176,13 @@ impl Call<'_> {
     }
 
     /// Whether a block of this rank's lies where the same is in the buffer of all, which may be [`alike`](Self::is_aliased).
+    #[inline(always)]
     fn lies_in(&self, block: Block, (place, alike): (Block, bool)) -> Option<bool> {
         let alike = alike && block.elements.found.is_dense;
         self.is_aliased(block.start, place.start, (block.bytes(), alike))
     }
 
+    #[inline(always)]
     fn received(&self, received: Received) -> Option<Block> {
         self.block(received.0, received.1, received.2)
     }
@@ -194,6 +213,7 @@ impl Call<'_> {
     /// # Safety
     ///
     /// The program gave the block to be written.
+    #[inline(always)]
     unsafe fn own_room(&mut self, into: Option<Block>, sent: usize) -> Bytes<'static> {
         match into {
             // SAFETY: the caller's promise.
@@ -221,8 +241,7 @@ pub(crate) fn barrier(comm: Handle) -> Taken {
 /// MPI's. So it is for all functions here.
 #[inline(always)]
 pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Taken {
-    let left = |library: &Library| data.of(Kind::Broadcast, library);
-    run_move(comm, left, move |call| {
+    run_move(comm, data.of(Kind::Broadcast), move |call| {
         let (block, root) = (call.received(data)?, call.root(root)?);
         call.committed(&block.elements)?;
         call.take(Kind::Broadcast, block.bytes())?;
@@ -248,11 +267,7 @@ pub(crate) unsafe fn broadcast(data: Received, root: c_int, comm: Handle) -> Tak
 /// See [`broadcast`].
 #[inline(always)]
 pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: Handle) -> Taken {
-    let left = |library: &Library| {
-        let sent = sent.of(Kind::Gather, library);
-        sent.or_else(|| received.of(Kind::Gather, library))
-    };
-    run_move(comm, left, move |call| {
+    run_move(comm, gathered(sent, received), move |call| {
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
@@ -282,11 +297,7 @@ pub(crate) unsafe fn gather(sent: Sent, received: Received, root: c_int, comm: H
 /// See [`broadcast`].
 #[inline(always)]
 pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: Handle) -> Taken {
-    let left = |library: &Library| {
-        let received = received.of(Kind::Scatter, library);
-        received.or_else(|| sent.of(Kind::Scatter, library))
-    };
-    run_move(comm, left, move |call| {
+    run_move(comm, scattered(sent, received), move |call| {
         let root = call.root(root)?;
         let in_place = call.rank == root && call.is_in_place(received.0);
         let from = match call.rank == root {
@@ -329,8 +340,7 @@ pub(crate) unsafe fn scatter(sent: Sent, received: Received, root: c_int, comm: 
 /// See [`broadcast`].
 #[inline(always)]
 pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> Taken {
-    let left = |library: &Library| received.of(Kind::Allgather, library);
-    run_move(comm, left, move |call| {
+    run_move(comm, received.of(Kind::Allgather), move |call| {
         let into = call.received(received)?;
         let own = call.own(sent, 1, (into.after(call.rank), sent.is_like(received)))?;
         call.take(Kind::Allgather, into.bytes())?;
@@ -353,8 +363,7 @@ pub(crate) unsafe fn allgather(sent: Sent, received: Received, comm: Handle) -> 
 /// See [`broadcast`].
 #[inline(always)]
 pub(crate) unsafe fn alltoall(sent: Sent, received: Received, comm: Handle) -> Taken {
-    let left = |library: &Library| received.of(Kind::Alltoall, library);
-    run_move(comm, left, move |call| {
+    run_move(comm, received.of(Kind::Alltoall), move |call| {
         let into = call.received(received)?.times(call.size);
         let from = call.own(sent, call.size, (into, sent.is_like(received)))?;
         call.take(Kind::Alltoall, into.bytes() / call.size)?;

@@ -70,6 +70,12 @@ pub(crate) fn library() -> Option<&'static Library> {
     }
 }
 
+/// [`library`], if it was asked for before.
+#[inline(always)]
+pub(crate) fn library_found() -> Option<&'static Library> {
+    LIBRARY.get()?.as_ref()
+}
+
 #[cold]
 fn find() -> Option<&'static Library> {
     let found = || {

@@ -20,8 +20,9 @@ use std::ffi::{c_int, c_void};
 pub(crate) struct By(pub(crate) i64, pub(crate) Handle, pub(crate) Handle);
 
 impl By {
+    /// What a reduction is known by.
     #[inline(always)]
-    fn of(self, kind: Kind) -> Left {
+    pub(crate) fn of(self, kind: Kind) -> Left {
         let Self(count, datatype, op) = self;
         Left {
             kind,
@@ -313,7 +314,7 @@ pub(crate) unsafe fn reduce_scatter_block(
     by: By,
     comm: Handle,
 ) -> Taken {
-    run(comm, move |call| {
+    run_reduction(comm, by.of(Kind::ReduceScatter), move |call| {
         let counts = vec![count(by.0)?; call.size];
         // SAFETY: the caller's promise.
         unsafe { scattered(call, sent, received, by, &counts) }

@@ -27,7 +27,7 @@ thread_local! {
 
 /// Whether calls are recorded.
 #[inline(always)]
-fn is_asked() -> bool {
+pub(crate) fn is_asked() -> bool {
     // Relaxed: set before the program starts.
     IS_ASKED.load(Ordering::Relaxed)
 }

@@ -332,6 +332,12 @@ fn handles_that_are_used_again_are_those_of_others() {
     all_right("handles.c", &[], &[(3, &["60"])]);
 }
 
+/// Ranks agree whose turn a call is, whatever each of them has at hand.
+#[test]
+fn more_communicators_than_are_kept_at_hand_are_used_in_turn() {
+    all_right("many.c", &[], &[(2, &[])]);
+}
+
 /// Callbacks of attributes: the one that is called while a communicator is freed may call collectives on it.
 #[test]
 fn attributes_are_copied_and_deleted_as_without_the_adapter() {
