@@ -13,6 +13,7 @@ use crate::unfetched::Unfetched;
 use crate::window::Window;
 #[cfg(not(loom))]
 use corecast_wire::fork::{ForkDetector, forked_since};
+use corecast_wire::sync::mutated;
 use corecast_wire::{FenceKind, LineSlice, stream};
 use std::ops::Range;
 use std::sync::Arc;
@@ -577,10 +578,14 @@ impl Endpoint {
         ))
     }
 
-    /// Returns what [`begin_fill`](Self::begin_fill) has begun to fill.
-    pub(crate) fn end_fill(&mut self, link: usize) {
+    /// Returns what [`begin_fill`](Self::begin_fill) has begun to fill, if it `is_filled`. Else it stands until the peer takes it
+    /// back.
+    pub(crate) fn end_fill(&mut self, link: usize, is_filled: bool) {
         self.links[link].fills = false;
-        self.give_back(link);
+        match is_filled || mutated!(ReturnsUnfilled) {
+            true => self.give_back(link),
+            false => self.links[link].borrower.finish(),
+        }
     }
 
     /// Whether the next loan of the peer behind `link` is there and read where it lies in another process: by kernel copy

@@ -8,7 +8,7 @@ use corecast_wire::mutant::{Mutant, seed};
 const SEEDS: u64 = 10_000;
 
 /// Faults of teams and of the lines below them, which random programs must find.
-const OF_TEAMS: [Mutant; 24] = [
+const OF_TEAMS: [Mutant; 25] = [
     Mutant::PollsInVain,
     Mutant::PanicInFlightUntold,
     Mutant::PanicBlockingUntold,
@@ -23,6 +23,7 @@ const OF_TEAMS: [Mutant; 24] = [
     Mutant::CancelTooEarly,
     Mutant::EndUnseen,
     Mutant::RestUnseen,
+    Mutant::ReturnsUnfilled,
     Mutant::BorrowersUnwatched,
     Mutant::LengthsUnstated,
     Mutant::PanicUntold,

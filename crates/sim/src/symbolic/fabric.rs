@@ -216,18 +216,24 @@ impl<'w> Symbolic<'w> {
         expected: usize,
         awaited: impl Fn() -> usize,
     ) -> Result<Parcel, Stuck> {
-        let empty = parcels(&mut self.traffic.borrow_mut()).is_empty();
-        if empty {
-            // This line only names the wait in an error; the parcel brings its own line.
-            self.recorder.suspend(self.rank, (awaited(), 1), || {
-                !parcels(&mut self.traffic.borrow_mut()).is_empty()
-            });
-        }
+        self.await_parcel(&parcels, awaited);
         let parcel = parcels(&mut self.traffic.borrow_mut()).pop_front();
         let parcel = parcel.expect("a rank goes on when something has come");
         self.await_value(parcel.line, 1);
         self.check(parcel.line, parcel.bytes.len(), expected)?;
         Ok(parcel)
+    }
+
+    /// Goes on when one of these parcels has arrived; records nothing. `awaited` only names the wait in an error.
+    fn await_parcel(
+        &self,
+        parcels: impl Fn(&mut Traffic) -> &mut Parcels,
+        awaited: impl Fn() -> usize,
+    ) {
+        let is_there = || !parcels(&mut self.traffic.borrow_mut()).is_empty();
+        if !is_there() {
+            self.recorder.suspend(self.rank, (awaited(), 1), is_there);
+        }
     }
 
     fn check(&self, line: usize, came: usize, expected: usize) -> Result<(), Stuck> {
@@ -307,18 +313,17 @@ impl<'w> Symbolic<'w> {
 
     /// Waits for the next loan of `peer`.
     fn next_loan(&self, peer: usize, len: usize) -> Result<Parcel, Stuck> {
+        self.take(self.loans_of(peer), len, || self.offer_line(peer))
+    }
+
+    fn loans_of(&self, peer: usize) -> impl Fn(&mut Traffic) -> &mut Parcels + use<> {
         let pair = (peer, self.rank);
-        self.take(
-            |traffic| traffic.loans.entry(pair).or_default(),
-            len,
-            || {
-                self.line(
-                    format!("offer {peer} → {}", self.rank),
-                    LineKind::Flag,
-                    self.rank,
-                )
-            },
-        )
+        move |traffic| traffic.loans.entry(pair).or_default()
+    }
+
+    fn offer_line(&self, peer: usize) -> usize {
+        let name = format!("offer {peer} → {}", self.rank);
+        self.line(name, LineKind::Flag, self.rank)
     }
 
     /// Reads a loan, calls `used` with its bytes, and returns the loan.
@@ -661,12 +666,14 @@ impl Fabric for Symbolic<'_> {
         })
     }
 
-    fn await_loan(&mut self, peer: usize, len: usize) -> Result<(), Stuck> {
-        let parcel = self.next_loan(peer, len)?;
-        self.step(StepKind::Look { from: peer }, &[parcel.step]);
-        let mut traffic = self.traffic.borrow_mut();
-        let parcels = traffic.loans.entry((peer, self.rank)).or_default();
-        parcels.push_front(parcel);
+    fn await_loan(&mut self, peer: usize, _: usize) -> Result<(), Stuck> {
+        let loans = self.loans_of(peer);
+        self.await_parcel(&loans, || self.offer_line(peer));
+        let lent = loans(&mut self.traffic.borrow_mut())
+            .front()
+            .map(|first| first.step);
+        let lent = lent.expect("a rank goes on when something has come");
+        self.step(StepKind::Look { from: peer }, &[lent]);
         Ok(())
     }
 

@@ -317,19 +317,19 @@ fn each_operation_has_a_race_before_any_has_all() {
 fn the_built_in_limit_between_two_sizes_is_raced_as_well() {
     // At both sizes nothing beats the built-in choice, which is messages at the smaller one and segments at the larger.
     let law = |_, bytes, name: &str| match (bytes, name) {
-        (4096 | 65536, "built-in") => Some(100.0),
+        (512 | 65536, "built-in") => Some(100.0),
         (_, "messages") => Some(150.0),
         _ => Some(1000.0),
     };
     let mut racer = Synthetic::new(law);
     let request = TuneRequest {
         operations: vec![Collective::Broadcast],
-        sizes: vec![4096, 65536],
+        sizes: vec![512, 65536],
         ..TuneRequest::default()
     };
     let outcome = run(&mut racer, &request, &Unknown);
     let broadcast = tuned(&outcome, Collective::Broadcast);
-    let chosen = [4096, 16384, 65536].map(|bytes| broadcast.algorithm(bytes));
+    let chosen = [512, 4096, 65536].map(|bytes| broadcast.algorithm(bytes));
     assert_eq!(chosen, [None, Some("messages"), None]);
 }
 

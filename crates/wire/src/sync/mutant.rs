@@ -105,6 +105,8 @@ pub enum Mutant {
     RingTheAnnouncedOnly,
     /// A lender that revokes descriptors also takes back those that were made before.
     RevokesEarlier,
+    /// A borrower returns a part that it was to fill and did not, as an operator has panicked.
+    ReturnsUnfilled,
     /// A lender that revokes descriptors of kernel copies does not strike them out.
     NoStrike,
     /// A lender does not fence between striking out descriptors and writing the data.

@@ -26,6 +26,7 @@ fn parts_are_filled_by_their_ranks() {
                                 let tag = round as u32;
                                 if rank == 0 {
                                     let link = ends.link_to[peer];
+                                    ends.view_mut(window, part.clone());
                                     ends.endpoint.lend_to_fill(window, link, tag, part);
                                 } else if rank == peer {
                                     ends.fill(0, tag, &sent);
@@ -80,8 +81,9 @@ fn nobody_touches_what_is_filled() {
             assert_eq!(part, &before[10..20]);
             assert_eq!(one.endpoint.peek(link), None, "it is in use");
             part.fill(5);
+            Ok::<_, ()>(())
         });
-        assert!(filled.is_ok());
+        assert!(matches!(filled, Ok(Ok(()))));
         assert_eq!(endpoint.view(window, 10..20), [5; 10]);
         endpoint.lend_to_fill(window, second, 1, 5..100);
     });
@@ -99,7 +101,9 @@ fn what_was_taken_back_is_not_filled() {
         zero.endpoint.lend_to_fill(window, 0, 1, 0..100);
         assert_eq!(one.endpoint.peek(0), Some((1, 100)));
     });
-    let filled = bulk::fill(one, 0, |_, _| unreachable!("it was taken back"));
+    let filled = bulk::fill(one, 0, |_, _| -> Result<(), ()> {
+        unreachable!("it was taken back")
+    });
     assert!(filled.is_err());
     assert_eq!(data, [1; 100]);
     bulk::scope_to_read(zero, &data, 1, |zero, window| {
@@ -108,4 +112,28 @@ fn what_was_taken_back_is_not_filled() {
         }));
         assert!(to_read.is_err(), "the data are only for reading");
     });
+}
+
+/// A part is not returned if whoever was to fill it failed, or panicked.
+#[test]
+fn what_was_not_filled_is_not_returned() {
+    let mut ranks = team(&[0, 0], 2, 128);
+    let [zero, one] = &mut ranks[..] else {
+        unreachable!("two ranks")
+    };
+    let mut data = vec![1; 100];
+    bulk::scope(zero, &mut data, 1, |zero, window| {
+        zero.endpoint.lend_to_fill(window, 0, 1, 0..100);
+        let filled = bulk::fill(one, 0, |_, part| {
+            part[0] = 2;
+            Err("half of it")
+        });
+        assert!(matches!(filled, Ok(Err("half of it"))));
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _ = bulk::fill(one, 0, |_, _| -> Result<(), ()> { panic!("on purpose") });
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(zero.endpoint.holder(window, &(0..1)), Some(0));
+    });
+    assert_eq!(data[0], 2, "the scope did not wait for ever");
 }
