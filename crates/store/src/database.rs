@@ -108,6 +108,8 @@ pub(crate) struct Database {
     changes: u64,
     /// By a part of the hash, the last version of keys that were removed; empty while none was.
     removed: Vec<u64>,
+    /// Keys that were removed because they had expired.
+    expired: u64,
 }
 
 impl Database {
@@ -138,6 +140,16 @@ impl Database {
         self.expiring
     }
 
+    /// Keys that were removed because they had expired.
+    pub(crate) fn expired(&self) -> u64 {
+        self.expired
+    }
+
+    /// Counts keys that expire from here on.
+    pub(crate) fn forget_expired(&mut self) {
+        self.expired = 0;
+    }
+
     /// The entry at a place below [`Database::len`]; `None` if it has expired.
     pub(crate) fn at(&self, place: usize, now: i64) -> Option<&Entry> {
         Some(&self.entries[place]).filter(|entry| entry.lives(now))
@@ -160,6 +172,7 @@ impl Database {
             return Some(place);
         }
         self.remove_at(place);
+        self.expired += 1;
         None
     }
 
@@ -287,6 +300,7 @@ impl Database {
         *self = Self {
             changes,
             removed,
+            expired: self.expired,
             ..Self::default()
         };
     }
@@ -353,6 +367,7 @@ impl Database {
                 removed += 1;
             }
         }
+        self.expired += removed as u64;
         // Memory follows what is held.
         if self.due.len() < self.due.capacity() / 8 && self.due.capacity() > 1024 {
             self.due.shrink_to(self.due.len() * 2);

@@ -8,13 +8,14 @@
 
 mod encoded;
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 use corecast_agree::{Dispatch, Footprint};
 
 use crate::arguments::{Args, Span};
 use crate::bytes::{ByteReader, ByteWriter};
-use crate::commands::{Command, Context, DATABASES, Databases, Kind};
+use crate::commands::{Command, Context, DATABASES, Databases, Kind, Lookups};
 use crate::database;
 use crate::resp::Reply;
 
@@ -49,11 +50,12 @@ impl<'a> Run<'a> {
         Args::new(self.bytes, spans)
     }
 
-    fn context(&self, at: usize, call: &Call) -> Context {
+    fn context<'b>(&self, at: usize, call: &Call, lookups: &'b Cell<Lookups>) -> Context<'b> {
         Context {
             database: call.database,
             now: self.now,
             seed: self.seed.wrapping_add(at as u64),
+            lookups,
         }
     }
 
@@ -164,11 +166,13 @@ pub(crate) enum Response {
     /// So many commands were run, and their replies written.
     Read {
         calls: usize,
+        lookups: Lookups,
     },
     /// The replies to a write, and where each ends if that is wanted.
     Replies {
         bytes: Vec<u8>,
         ends: Vec<usize>,
+        lookups: Lookups,
     },
     /// Replies would be too long for a buffer.
     TooLong,
@@ -183,6 +187,8 @@ pub(crate) enum Response {
 pub(crate) struct Facts {
     /// Keys, and keys that expire.
     pub(crate) keys: [(usize, usize); DATABASES],
+    /// Keys that were removed because they had expired.
+    pub(crate) expired: u64,
     /// Whether keys are due to be removed.
     pub(crate) due: bool,
 }
@@ -194,6 +200,7 @@ impl Facts {
             to.word(keys as u64);
             to.word(expiring as u64);
         }
+        to.word(self.expired);
         to.0
     }
 
@@ -205,6 +212,7 @@ impl Facts {
             *keys = from.word()? as usize;
             *expiring = from.word()? as usize;
         }
+        facts.expired = from.word()?;
         Some(facts)
     }
 }
@@ -222,13 +230,13 @@ impl Keyspace {
 
     fn run_reads(&self, run: &Run<'_>, replies: &mut Vec<u8>, bytes_soft: usize) -> Response {
         let mut reply = Reply::new(replies, false, REPLY_BYTES_MAX);
-        let mut calls = 0;
+        let (mut calls, lookups) = (0, Cell::default());
         while calls < run.calls.len() && (calls == 0 || reply.len() < bytes_soft) {
             let call = &run.calls[calls];
             let Kind::Read(read) = call.command.kind else {
                 unreachable!("{} is run as a read", call.command.name);
             };
-            let context = run.context(calls, call);
+            let context = run.context(calls, call, &lookups);
             reply.speak(call.resp3);
             read(&self.databases, &context, run.args(call), &mut reply);
             calls += 1;
@@ -236,7 +244,10 @@ impl Keyspace {
                 return Response::TooLong;
             }
         }
-        Response::Read { calls }
+        Response::Read {
+            calls,
+            lookups: lookups.get(),
+        }
     }
 
     fn run_writes(&mut self, owned: &OwnedRun) -> Response {
@@ -255,9 +266,9 @@ impl Keyspace {
         let run = owned.run();
         let mut bytes = Vec::with_capacity(8 * owned.calls.len());
         let mut reply = Reply::new(&mut bytes, false, REPLY_BYTES_MAX);
-        let mut ends = Vec::new();
+        let (mut ends, lookups) = (Vec::new(), Cell::default());
         for (at, call) in owned.calls.iter().enumerate() {
-            let context = run.context(at, call);
+            let context = run.context(at, call, &lookups);
             let args = run.args(call);
             reply.speak(call.resp3);
             // All are run, whatever becomes of the replies.
@@ -273,7 +284,11 @@ impl Keyspace {
         }
         match reply.overflowed() {
             true => Response::TooLong,
-            false => Response::Replies { bytes, ends },
+            false => Response::Replies {
+                bytes,
+                ends,
+                lookups: lookups.get(),
+            },
         }
     }
 
@@ -281,6 +296,7 @@ impl Keyspace {
         let mut facts = Facts::default();
         for (fact, database) in facts.keys.iter_mut().zip(self.databases.all()) {
             *fact = (database.len(), database.expiring());
+            facts.expired += database.expired();
             facts.due |= database.is_due(now);
         }
         facts

@@ -17,6 +17,7 @@
 mod arguments;
 mod bytes;
 mod commands;
+mod counts;
 mod database;
 mod durability;
 mod extended;

@@ -1,10 +1,11 @@
 //! The store with its replicas.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use corecast_agree::{Handle, Options, Replicated};
 use corecast_wire::shared_log;
 
+use crate::counts::Counts;
 use crate::keyspace::{Keyspace, OwnedRun, Read, Response, Write};
 use crate::processes::ReplicaStore;
 
@@ -23,7 +24,13 @@ pub(crate) fn new(replicas: usize, first: Keyspace) -> Replicated<Keyspace> {
 
 /// The way of an event loop to its replica.
 #[derive(Debug)]
-pub(crate) enum StoreHandle {
+pub(crate) struct StoreHandle {
+    way: Way,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug)]
+enum Way {
     /// The replicas are of one process.
     Threads(Box<ThreadHandle>),
     /// The replica is a process.
@@ -45,49 +52,69 @@ pub(crate) struct ThreadHandle {
 
 impl StoreHandle {
     pub(crate) fn new(handle: Handle<Keyspace>, is_followed: bool) -> Self {
-        Self::Threads(Box::new(ThreadHandle {
+        Self::by(Way::Threads(Box::new(ThreadHandle {
             handle,
             additions: 0,
             is_followed,
-        }))
+        })))
     }
 
     pub(crate) fn of_replica(replica: ReplicaStore) -> Self {
-        Self::Process(Box::new(replica))
+        Self::by(Way::Process(Box::new(replica)))
+    }
+
+    fn by(way: Way) -> Self {
+        Self {
+            way,
+            counts: Arc::default(),
+        }
+    }
+
+    /// What the event loop counts.
+    pub(crate) fn counts(&self) -> &Arc<Counts> {
+        &self.counts
     }
 
     /// How many entries of the order what it was answered depends on; for whoever writes them down.
     pub(crate) fn seen(&self) -> u64 {
-        match self {
-            Self::Threads(it) => it.handle.seen(),
-            Self::Process(it) => it.seen(),
+        match &self.way {
+            Way::Threads(it) => it.handle.seen(),
+            Way::Process(it) => it.seen(),
         }
     }
 
     pub(crate) fn read(&mut self, operation: Read<'_>) -> Response {
-        match self {
-            Self::Threads(it) => it.handle.read(operation),
-            Self::Process(it) => it.read(operation),
+        let response = match &mut self.way {
+            Way::Threads(it) => it.handle.read(operation),
+            Way::Process(it) => it.read(operation),
+        };
+        if let Response::Read { lookups, .. } = &response {
+            self.counts.add_lookups(*lookups);
         }
+        response
     }
 
     /// Whether a write waits until other processes have agreed on it.
     pub(crate) fn agrees(&self) -> bool {
-        matches!(self, Self::Process(_))
+        matches!(self.way, Way::Process(_))
     }
 
     /// Runs commands that may change the store.
     pub(crate) fn run(&mut self, run: OwnedRun) -> Response {
-        match self {
-            Self::Threads(it) => it.run(run),
-            Self::Process(it) => it.write(&Write::Run(Box::new(run))),
+        let response = match &mut self.way {
+            Way::Threads(it) => it.run(run),
+            Way::Process(it) => it.write(&Write::Run(Box::new(run))),
+        };
+        if let Response::Replies { lookups, .. } = &response {
+            self.counts.add_lookups(*lookups);
         }
+        response
     }
 
     pub(crate) fn remove_due(&mut self, now: i64) {
-        match self {
-            Self::Threads(it) => it.remove_due(now),
-            Self::Process(it) => {
+        match &mut self.way {
+            Way::Threads(it) => it.remove_due(now),
+            Way::Process(it) => {
                 it.write(&Write::RemoveDue { now, removed: None });
             }
         }
@@ -95,24 +122,24 @@ impl StoreHandle {
 
     /// Has the log forget what was large. To be called now and then.
     pub(crate) fn add(&mut self) {
-        if let Self::Threads(it) = self {
+        if let Way::Threads(it) = &mut self.way {
             it.add();
         }
     }
 
     /// Whether this event loop, of number `number` in its process, does what one has to do for all.
     pub(crate) fn is_first(&self, number: usize) -> bool {
-        match self {
-            Self::Threads(_) => number == 0,
-            Self::Process(it) => it.leads(),
+        match &self.way {
+            Way::Threads(_) => number == 0,
+            Way::Process(it) => it.leads(),
         }
     }
 
     /// The replica, where it is a process.
     pub(crate) fn replica(&mut self) -> Option<&mut ReplicaStore> {
-        match self {
-            Self::Threads(_) => None,
-            Self::Process(it) => Some(it),
+        match &mut self.way {
+            Way::Threads(_) => None,
+            Way::Process(it) => Some(it),
         }
     }
 }

@@ -33,7 +33,7 @@ fn show(
     unit: TimeUnit,
     from: i64,
 ) {
-    let Some(entry) = all.at(c).get(args.get(1), c.now) else {
+    let Some(entry) = all.read(c, args.get(1)) else {
         return reply.integer(-2);
     };
     reply.integer(match (entry.expires(), unit) {

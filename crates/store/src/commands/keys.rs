@@ -16,15 +16,12 @@ pub(super) fn del(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut 
 }
 
 pub(super) fn exists(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
-    let database = all.at(c);
-    let found = args
-        .from(1)
-        .filter(|key| database.get(key, c.now).is_some());
+    let found = args.from(1).filter(|key| all.read(c, key).is_some());
     reply.count(found.count());
 }
 
 pub(super) fn kind(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
-    let found = all.at(c).get(args.get(1), c.now);
+    let found = all.read(c, args.get(1));
     reply.simple(found.map_or("none", |_| "string"));
 }
 
@@ -90,7 +87,8 @@ pub(super) fn randomkey(all: &Databases, c: &Context, _: Args<'_>, reply: &mut R
 struct Scan<'a> {
     pattern: Option<&'a [u8]>,
     count: usize,
-    /// Whether values of the type that was asked for can be there.
+    /// Whether a type was asked for, and values of it can be there.
+    typed: bool,
     strings: bool,
 }
 
@@ -99,6 +97,7 @@ impl<'a> Scan<'a> {
         let mut options = Self {
             pattern: None,
             count: 10,
+            typed: false,
             strings: true,
         };
         for at in (2..args.len()).step_by(2) {
@@ -111,7 +110,10 @@ impl<'a> Scan<'a> {
                     options.count = count.ok_or(texts::SYNTAX)?;
                 }
                 () if args.is(at, "MATCH") => options.pattern = Some(args.get(at + 1)),
-                () if args.is(at, "TYPE") => options.strings = args.is(at + 1, "string"),
+                () if args.is(at, "TYPE") => {
+                    options.typed = true;
+                    options.strings = args.is(at + 1, "string");
+                }
                 () => return Err(texts::SYNTAX),
             }
         }
@@ -154,11 +156,16 @@ pub(super) fn scan(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Rep
         Ok(cursor) => cursor.min(database.len()),
     };
     let start = end.saturating_sub(options.count);
-    let places = (start..end).rev().filter(|_| options.strings);
+    let places = (start..end).rev();
     let found = places.filter_map(|place| database.at(place, c.now));
     let wanted = |key: &[u8]| options.pattern.is_none_or(|it| glob::matches(it, key));
     let found = found.filter(|entry| wanted(&entry.key));
-    let found: Vec<&[u8]> = found.map(|entry| &entry.key[..]).collect();
+    let mut found: Vec<&[u8]> = found.map(|entry| &entry.key[..]).collect();
+    if options.typed {
+        // Each is looked at for its type.
+        found.iter().for_each(|_| c.count(true));
+        found.retain(|_| options.strings);
+    }
     reply.array(2);
     reply.bulk(start.to_string().as_bytes());
     bulks(&found, reply);
@@ -235,7 +242,7 @@ pub(super) fn copy(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut
     if from == to && target.database == c.database {
         return reply.error("ERR source and destination objects are the same");
     }
-    let entry = all.at(c).get(from, c.now).cloned();
+    let entry = all.read(c, from).cloned();
     let database = all.at_mut(&target);
     let found = database.find(to, c.now);
     let Some(entry) = entry.filter(|_| found.is_none() || replace) else {

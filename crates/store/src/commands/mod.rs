@@ -27,7 +27,7 @@ mod table;
 pub(crate) mod texts;
 
 pub(crate) use command::{Answers, Command, Kind};
-pub(crate) use databases::{Context, DATABASES, Databases};
+pub(crate) use databases::{Context, DATABASES, Databases, Lookups};
 pub(crate) use options::database;
 pub(crate) use syntax::{Argument, arguments};
 pub(crate) use table::{TABLE, find, find_any};

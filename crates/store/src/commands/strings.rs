@@ -9,14 +9,14 @@ use crate::number::integer;
 use crate::resp::{BULK_BYTES_MAX, Reply};
 
 pub(super) fn get(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
-    let entry = all.at(c).get(args.get(1), c.now);
+    let entry = all.read(c, args.get(1));
     reply.bulk_or_null(entry.map(|it| &it.value[..]));
 }
 
 pub(super) fn mget(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
     reply.array(args.len() - 1);
     for key in args.from(1) {
-        let entry = all.at(c).get(key, c.now);
+        let entry = all.read(c, key);
         reply.bulk_or_null(entry.map(|it| &it.value[..]));
         if reply.overflowed() {
             return;
@@ -25,7 +25,7 @@ pub(super) fn mget(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Rep
 }
 
 pub(super) fn strlen(all: &Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
-    let entry = all.at(c).get(args.get(1), c.now);
+    let entry = all.read(c, args.get(1));
     reply.count(entry.map_or(0, |it| it.value.len()));
 }
 
@@ -33,7 +33,7 @@ pub(super) fn getrange(all: &Databases, c: &Context, args: Args<'_>, reply: &mut
     let (Some(start), Some(end)) = (integer(args.get(2)), integer(args.get(3))) else {
         return reply.error(texts::NO_INTEGER);
     };
-    let entry = all.at(c).get(args.get(1), c.now);
+    let entry = all.read(c, args.get(1));
     let value = entry.map_or(&[][..], |it| &it.value[..]);
     // Both ends are part of the range, and count from the end where they are negative.
     let length = value.len() as i64;
@@ -79,6 +79,7 @@ pub(super) fn set(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut 
     let database = all.at_mut(c);
     let found = database.find(key, c.now);
     if options.get {
+        c.count(found.is_some());
         reply.bulk_or_null(found.map(|place| database.value(place)));
     }
     let wanted = match options.condition {
@@ -138,6 +139,7 @@ fn set_with_time(
 pub(super) fn getset(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
     let database = all.at_mut(c);
     let found = database.find(args.get(1), c.now);
+    c.count(found.is_some());
     reply.bulk_or_null(found.map(|place| database.value(place)));
     store(all, c, args.get(1), args.get(2), NEVER);
 }
@@ -145,6 +147,7 @@ pub(super) fn getset(all: &mut Databases, c: &Context, args: Args<'_>, reply: &m
 pub(super) fn getdel(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mut Reply<'_>) {
     let database = all.at_mut(c);
     let found = database.find(args.get(1), c.now);
+    c.count(found.is_some());
     reply.bulk_or_null(found.map(|place| database.value(place)));
     if let Some(place) = found {
         database.remove_at(place);
@@ -157,7 +160,9 @@ pub(super) fn getex(all: &mut Databases, c: &Context, args: Args<'_>, reply: &mu
         Err(text) => return reply.error(text),
     };
     let database = all.at_mut(c);
-    let Some(place) = database.find(args.get(1), c.now) else {
+    let found = database.find(args.get(1), c.now);
+    c.count(found.is_some());
+    let Some(place) = found else {
         return reply.null();
     };
     let expires = match options.expiry {

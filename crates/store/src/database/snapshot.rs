@@ -10,6 +10,7 @@ impl Database {
     /// Appends the database, so that what is read back goes on as this one does.
     pub(crate) fn encode(&self, to: &mut ByteWriter) {
         to.word(self.changes);
+        to.word(self.expired);
         to.word(self.removed.len() as u64);
         self.removed.iter().for_each(|it| to.word(*it));
         to.word(self.due.len() as u64);
@@ -30,6 +31,7 @@ impl Database {
     /// Reads what was appended.
     pub(crate) fn decode(from: &mut ByteReader<'_>) -> Option<Self> {
         let changes = from.word()?;
+        let expired = from.word()?;
         let removed = from.list(|from| from.word())?;
         if !(removed.is_empty() || removed.len() == STRIPES) {
             return None;
@@ -54,6 +56,7 @@ impl Database {
             due: due.into(),
             changes,
             removed,
+            expired,
         })
     }
 }

@@ -15,6 +15,7 @@ use super::policy::AppendFsync;
 use super::recovery::{Recovered, recover};
 use super::saver::{Copy, Saver, seconds};
 use super::snapshot::NEW_SNAPSHOT;
+use crate::database::Database;
 use crate::keyspace::Keyspace;
 
 /// The room that a segment is given.
@@ -85,13 +86,16 @@ impl Persistence {
     /// Reads what is on a disk.
     pub(crate) fn open(disk: Arc<dyn Disk>, segment_bytes: u64) -> io::Result<(Keyspace, Opened)> {
         let Recovered {
-            state,
+            mut state,
             log,
             snapshot_bytes,
             notes,
         } = recover::<Keyspace>(&disk, segment_bytes)?;
         // An earlier server may have left it.
         let _ = disk.remove(NEW_SNAPSHOT);
+        // Those that expired before this server began are not its.
+        let databases = state.databases_mut().all_mut();
+        databases.iter_mut().for_each(Database::forget_expired);
         let recovered = Recovered {
             state: (),
             log,

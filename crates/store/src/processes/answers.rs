@@ -2,6 +2,7 @@
 //! not apply what is in it, which may be a write that its own clients wait for: its answer is in the snapshot as well.
 
 use crate::bytes::{ByteReader, ByteWriter};
+use crate::commands::Lookups;
 use crate::keyspace::Response;
 
 /// Longer answers are not kept: a replica that lacks one does not know what became of its write.
@@ -16,7 +17,7 @@ impl Answers {
     pub(super) fn note(&mut self, start: u64, number: u64, answer: Response) {
         self.take(start, number);
         let bytes = match &answer {
-            Response::Replies { bytes, ends } => bytes.len() + size_of_val(&ends[..]),
+            Response::Replies { bytes, ends, .. } => bytes.len() + size_of_val(&ends[..]),
             _ => 0,
         };
         if bytes <= ANSWER_BYTES_MAX {
@@ -45,7 +46,7 @@ impl Answers {
             let (tag, (bytes, ends)) = match answer {
                 Response::Nothing => (0, nothing),
                 Response::WatchedChanged => (1, nothing),
-                Response::Replies { bytes, ends } => (2, (&bytes[..], &ends[..])),
+                Response::Replies { bytes, ends, .. } => (2, (&bytes[..], &ends[..])),
                 Response::TooLong | Response::Read { .. } | Response::Facts(_) => (3, nothing),
             };
             to.word(tag);
@@ -63,7 +64,12 @@ impl Answers {
             let answer = match tag {
                 0 => Response::Nothing,
                 1 => Response::WatchedChanged,
-                2 => Response::Replies { bytes, ends },
+                // Who asked counts it no more.
+                2 => Response::Replies {
+                    bytes,
+                    ends,
+                    lookups: Lookups::default(),
+                },
                 _ => Response::TooLong,
             };
             Some((start, number, answer))
@@ -80,6 +86,7 @@ mod tests {
         Response::Replies {
             bytes: (0..length).map(|at| at as u8).collect(),
             ends: (0..ends).map(|at| 3 * at).collect(),
+            lookups: Lookups::default(),
         }
     }
 

@@ -111,7 +111,7 @@ impl Open {
 /// What each connection is answered.
 fn split(parts: Vec<(Asker, usize)>, response: Response) -> impl Iterator<Item = Answer> {
     let replies = match response {
-        Response::Replies { bytes, ends } => Some((bytes, ends)),
+        Response::Replies { bytes, ends, .. } => Some((bytes, ends)),
         _ => None,
     };
     let mut start = 0;

@@ -15,7 +15,7 @@ use crate::resp::{BULK_BYTES_MAX, REQUEST_BYTES_MAX, Reply};
 pub(super) fn run(
     command: &Command,
     args: Args<'_>,
-    around: &Surroundings<'_>,
+    around: &mut Surroundings<'_>,
     reply: &mut Reply<'_>,
 ) {
     match subcommands::find(command, args) {
@@ -25,10 +25,8 @@ pub(super) fn run(
             Err(text) => reply.error(text),
         },
         Ok("resetstat") => {
-            let shared = around.shared;
-            for counter in [&shared.refused, &shared.cut_off, &shared.commands] {
-                counter.store(0, Ordering::Relaxed);
-            }
+            let expired = around.facts().expired;
+            around.shared.count_anew(expired);
             reply.ok();
         }
         // Settings come from the command line.

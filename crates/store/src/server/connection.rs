@@ -73,6 +73,9 @@ pub(super) struct Connection {
     /// When it last asked for something.
     active: Instant,
     activity: SharedActivity,
+    /// Bytes that have come and gone since they were counted.
+    came: u64,
+    went: u64,
 }
 
 impl Connection {
@@ -105,6 +108,8 @@ impl Connection {
             stalled: None,
             active: now,
             activity,
+            came: 0,
+            went: 0,
         }
     }
 
@@ -116,6 +121,14 @@ impl Connection {
     pub(super) fn bytes(&self) -> usize {
         let transaction = self.session.transaction.as_ref();
         self.input.capacity() + self.out.capacity() + transaction.map_or(0, |it| it.bytes())
+    }
+
+    /// Bytes that have come and gone since this was called last.
+    pub(super) fn take_traffic(&mut self) -> (u64, u64) {
+        (
+            std::mem::take(&mut self.came),
+            std::mem::take(&mut self.went),
+        )
     }
 
     /// Notes what the client has done, for those who list clients.
@@ -247,6 +260,7 @@ impl Connection {
     ) -> std::io::Result<bool> {
         if self.input.is_empty() {
             let length = self.stream.read(scratch)?;
+            self.came += length as u64;
             // The socket tells but once that there is more, or an end.
             self.readable = length == scratch.len() || self.closed;
             let input = &scratch[..length];
@@ -265,6 +279,7 @@ impl Connection {
         // What was read before an error is kept.
         let ended = (&self.stream).take(wanted as u64).read_to_end(&mut input);
         let came = input.len() - held;
+        self.came += came as u64;
         self.active = now;
         self.readable = came == wanted;
         let open = match ended {
@@ -333,6 +348,7 @@ impl Connection {
             match self.stream.write(&self.out[self.sent..]) {
                 Ok(length) => {
                     self.sent += length;
+                    self.went += length as u64;
                     self.stalled = None;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {

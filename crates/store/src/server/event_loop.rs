@@ -21,6 +21,7 @@ use super::pipeline::Pipeline;
 use super::session::Session;
 use super::shared::{Accepted, Shared};
 use super::soon::Soon;
+use crate::counts::Counter;
 use crate::durability::{Commit, Durability};
 use crate::keyspace::{Read, Response};
 use crate::store::StoreHandle;
@@ -82,7 +83,8 @@ impl EventLoop {
             poll.registry()
                 .register(replica.bell(), BELL, Interest::READABLE)?;
         }
-        shared.add_loop(Waker::new(poll.registry(), WAKER)?);
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        shared.add_loop(waker, Arc::clone(store.counts()));
         Ok(Self {
             number,
             poll,
@@ -212,6 +214,10 @@ impl EventLoop {
         );
         let after = connection.bytes();
         connection.note();
+        let (came, went) = connection.take_traffic();
+        let counts = self.pipeline.store().counts();
+        counts.add(Counter::InputBytes, came);
+        counts.add(Counter::OutputBytes, went);
         if connection.is_paused() && self.paused.insert(key) {
             self.shared.count_paused(0, 1);
         }
@@ -383,10 +389,10 @@ impl EventLoop {
         let (at, before) = self.counted;
         let seconds = now.duration_since(at).as_secs_f64();
         if seconds >= 1.0 {
-            // Relaxed: a number for people. `CONFIG RESETSTAT` begins to count anew.
-            let all = self.shared.commands.load(Ordering::Relaxed);
-            let rate = all.saturating_sub(before) as f64 / seconds;
+            let all = self.shared.counts()[Counter::Commands as usize];
+            let rate = (all - before) as f64 / seconds;
             let rate = rate.round() as u64;
+            // Relaxed: a number for people.
             self.shared.commands_rate.store(rate, Ordering::Relaxed);
             self.counted = (now, all);
         }

@@ -8,7 +8,8 @@ use super::session::REDIS_VERSION;
 use super::shared::Shared;
 use super::surroundings::Surroundings;
 use crate::arguments::Args;
-use crate::keyspace::{Facts, Read, Response};
+use crate::counts::Counter;
+use crate::keyspace::Facts;
 use crate::resp::Reply;
 
 const SECTIONS: [&str; 9] = [
@@ -34,13 +35,7 @@ pub(super) fn run(args: Args<'_>, around: &mut Surroundings<'_>, reply: &mut Rep
             .any(|it| it.eq_ignore_ascii_case(section.as_bytes()))
     };
     let wanted = |section: &&str| args.len() == 1 || args.from(1).any(all) || named(section);
-    let facts =
-        around.facts.unwrap_or_else(
-            || match around.store.read(Read::Facts { now: around.now }) {
-                Response::Facts(facts) => *facts,
-                _ => Facts::default(),
-            },
-        );
+    let facts = around.facts();
     let replica = around.store.replica();
     let process = replica.map(|it| Process {
         number: it.number(),
@@ -105,14 +100,7 @@ fn section(
         ],
         "Memory" => memory(),
         "Persistence" => persistence(shared),
-        "Stats" => vec![
-            ("total_connections_received", load(&shared.connections)),
-            ("total_commands_processed", load(&shared.commands)),
-            ("instantaneous_ops_per_sec", load(&shared.commands_rate)),
-            ("rejected_connections", load(&shared.refused)),
-            ("evicted_keys", "0".to_owned()),
-            ("evicted_clients", load(&shared.cut_off)),
-        ],
+        "Stats" => stats(shared, facts),
         // All replicas are one server to clients.
         "Replication" => {
             let mut lines = vec![
@@ -145,6 +133,29 @@ fn section(
         let _ = write!(text, "{name}:{value}\r\n");
         text
     })
+}
+
+fn stats(shared: &Shared, facts: &Facts) -> Vec<(&'static str, String)> {
+    // Relaxed: numbers for people.
+    let load = |it: &corecast_wire::sync::AtomicU64| it.load(Ordering::Relaxed);
+    let (counts, before) = (shared.counts(), shared.counts_before());
+    let count = |it: Counter| counts[it as usize].saturating_sub(before.counts[it as usize]);
+    let connections = load(&shared.connections).saturating_sub(before.connections);
+    let numbers = [
+        ("total_connections_received", connections),
+        ("total_commands_processed", count(Counter::Commands)),
+        ("instantaneous_ops_per_sec", load(&shared.commands_rate)),
+        ("total_net_input_bytes", count(Counter::InputBytes)),
+        ("total_net_output_bytes", count(Counter::OutputBytes)),
+        ("rejected_connections", load(&shared.refused)),
+        ("expired_keys", facts.expired.saturating_sub(before.expired)),
+        ("evicted_keys", 0),
+        ("evicted_clients", load(&shared.cut_off)),
+        ("keyspace_hits", count(Counter::Hits)),
+        ("keyspace_misses", count(Counter::Misses)),
+    ];
+    let shown = numbers.map(|(name, number)| (name, number.to_string()));
+    shown.into()
 }
 
 fn persistence(shared: &Shared) -> Vec<(&'static str, String)> {

@@ -3,8 +3,6 @@
 //! Requests that follow each other and are all reads, or all writes, become one operation. So a pipeline of 64 commands has
 //! one look at the replica's state, or one place in the order of writes, instead of 64.
 
-use corecast_wire::sync::Ordering;
-
 use super::batch::{Answer, Asker, Batch};
 use super::clock;
 use super::pause::Waits;
@@ -14,6 +12,7 @@ use super::shared::Shared;
 use super::surroundings::Surroundings;
 use crate::arguments::{Args, Span};
 use crate::commands::{self, Answers, Command, Kind, subcommands, texts};
+use crate::counts::Counter;
 use crate::durability::fault::seeded;
 use crate::keyspace::{Call, OwnedRun, REPLY_BYTES_MAX, Read, Response, Run};
 use crate::resp::{self, Parsed, Parser, Reply};
@@ -153,7 +152,7 @@ impl Pipeline {
         if client.session.ends {
             taken.bytes = input.len();
         }
-        shared.commands.fetch_add(taken.commands, Ordering::Relaxed);
+        self.store.counts().add(Counter::Commands, taken.commands);
         taken
     }
 
@@ -461,7 +460,7 @@ fn execute(store: &mut StoreHandle, client: &mut Client<'_>, run: Run<'_>, write
         }),
     };
     match response {
-        Response::Read { calls } => return calls,
+        Response::Read { calls, .. } => return calls,
         Response::Replies { bytes, .. } if client.out.is_empty() => *client.out = bytes,
         Response::Replies { bytes, .. } => client.out.extend_from_slice(&bytes),
         _ => client.session.ends = true,

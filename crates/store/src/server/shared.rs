@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use corecast_wire::sync::{AtomicU32, AtomicU64, Ordering};
@@ -13,6 +13,7 @@ use super::ServerOptions;
 use super::client_list::{ClientEntry, SharedActivity};
 use super::clock::now;
 use super::pause::Pause;
+use crate::counts::{COUNTERS, Counts};
 use crate::durability::Durability;
 
 /// What all event loops share. Words that are counted are told by `INFO` and order nothing.
@@ -37,7 +38,6 @@ pub(super) struct Shared {
     clients_before: AtomicU64,
     pub(super) refused: AtomicU64,
     pub(super) cut_off: AtomicU64,
-    pub(super) commands: AtomicU64,
     /// Commands of the last second.
     pub(super) commands_rate: AtomicU64,
     /// `None` where all is in memory only.
@@ -45,6 +45,16 @@ pub(super) struct Shared {
     // Whoever holds one of these does not take the other.
     clients: Mutex<BTreeMap<u64, ClientEntry>>,
     loops: Mutex<Vec<Entrance>>,
+    /// What had been counted when it was last asked to count anew.
+    before: Mutex<CountsBefore>,
+}
+
+/// What is no longer shown of what was counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CountsBefore {
+    pub(super) counts: [u64; COUNTERS],
+    pub(super) connections: u64,
+    pub(super) expired: u64,
 }
 
 /// How connections come to an event loop.
@@ -56,6 +66,7 @@ struct Entrance {
     /// Whether there are such, or clients were killed.
     has_news: bool,
     served: usize,
+    counts: Arc<Counts>,
 }
 
 /// A connection that is new.
@@ -88,11 +99,11 @@ impl Shared {
             clients_before: number(0),
             refused: number(0),
             cut_off: number(0),
-            commands: number(0),
             commands_rate: number(0),
             durability,
             clients: Mutex::default(),
             loops: Mutex::default(),
+            before: Mutex::default(),
             options,
         }
     }
@@ -137,13 +148,41 @@ impl Shared {
     }
 
     /// Adds the event loop of the next number.
-    pub(super) fn add_loop(&self, waker: Waker) {
+    pub(super) fn add_loop(&self, waker: Waker, counts: Arc<Counts>) {
         self.loops().push(Entrance {
             waker,
             accepted: Vec::new(),
             has_news: false,
             served: 0,
+            counts,
         });
+    }
+
+    /// What all event loops have counted since the server began.
+    pub(super) fn counts(&self) -> [u64; COUNTERS] {
+        let loops = self.loops();
+        let all = loops.iter().map(|it| it.counts.all());
+        all.fold([0; COUNTERS], |sum, counts| {
+            std::array::from_fn(|at| sum[at] + counts[at])
+        })
+    }
+
+    /// What had been counted when it was last asked to count anew.
+    pub(super) fn counts_before(&self) -> CountsBefore {
+        *self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows from now on what is counted from now on. So many keys have expired.
+    pub(super) fn count_anew(&self, expired: u64) {
+        let before = CountsBefore {
+            counts: self.counts(),
+            connections: self.connections.load(Ordering::Relaxed),
+            expired,
+        };
+        *self.before.lock().unwrap_or_else(PoisonError::into_inner) = before;
+        for count in [&self.refused, &self.cut_off] {
+            count.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Gives a new connection to the event loop that has fewest.

@@ -108,7 +108,7 @@ pub(super) fn exec(
         was_run: OnceLock::new(),
     });
     let (replies, ends) = match response {
-        Response::Replies { bytes, ends } => (bytes, ends),
+        Response::Replies { bytes, ends, .. } => (bytes, ends),
         Response::WatchedChanged => {
             if !dropped {
                 reply.null_array();

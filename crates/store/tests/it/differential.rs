@@ -6,6 +6,7 @@
 use fastrand::Rng;
 
 use crate::client::{Client, request};
+use crate::observing::counted;
 use crate::replies::elements;
 use crate::servers::{Ours, Redis};
 
@@ -441,6 +442,11 @@ fn random_commands_are_answered_as_redis_answers_them() {
                 client.say("HELLO 3");
             }
         }
+        let lookups = |address| ["keyspace_hits", "keyspace_misses"].map(|it| counted(address, it));
+        let before = [ours.address, theirs.address].map(lookups);
         compare(&mut our, &mut their, seed, 300);
+        let after = [ours.address, theirs.address].map(lookups);
+        let [our, their] = [0, 1].map(|it| [0, 1].map(|at| after[it][at] - before[it][at]));
+        assert_eq!(our, their, "seed {seed}: keys found and not found");
     }
 }
