@@ -84,6 +84,20 @@ fn make_segment(
     contents: &[u8],
     room: u64,
 ) -> io::Result<Arc<dyn DiskFile>> {
+    let made = try_segment(disk, first, contents, room);
+    if made.is_err() {
+        // A disk that is full has that room again.
+        let _ = disk.remove(NEW_SEGMENT);
+    }
+    made
+}
+
+fn try_segment(
+    disk: &Arc<dyn Disk>,
+    first: u64,
+    contents: &[u8],
+    room: u64,
+) -> io::Result<Arc<dyn DiskFile>> {
     let file = disk.create(NEW_SEGMENT)?;
     file.allocate(room)?;
     file.write_at(&header::write(Kind::Segment, first), 0)?;

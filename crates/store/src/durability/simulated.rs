@@ -72,6 +72,23 @@ struct State {
     crashes_in: Option<u64>,
     fails_in: Option<u64>,
     crashed: bool,
+    /// Bytes that all files may have together.
+    room: Option<usize>,
+}
+
+impl State {
+    fn used(&self) -> usize {
+        let inodes = self.names.values();
+        inodes.map(|it| self.files[*it].seen.len()).sum()
+    }
+
+    /// How long a file can be that is to be so long.
+    fn longest(&self, inode: Inode, wanted: usize) -> usize {
+        let length = self.files[inode].seen.len();
+        let left = |room: usize| room.saturating_sub(self.used());
+        let most = self.room.map_or(wanted, |it| length + left(it));
+        wanted.min(most).max(length)
+    }
 }
 
 /// A disk.
@@ -101,6 +118,7 @@ impl SimulatedDisk {
             crashes_in: None,
             fails_in: None,
             crashed: false,
+            room: None,
         })))
     }
 
@@ -116,6 +134,16 @@ impl SimulatedDisk {
     /// Has the operation that many from now fail.
     pub(crate) fn fail_in(&self, operations: u64) {
         self.state().fails_in = Some(operations);
+    }
+
+    /// Has all files have no more than so many bytes, or any number.
+    pub(crate) fn set_room(&self, bytes: Option<usize>) {
+        self.state().room = bytes;
+    }
+
+    /// Bytes of all files that have a name.
+    pub(crate) fn used(&self) -> usize {
+        self.state().used()
     }
 
     pub(crate) fn has_crashed(&self) -> bool {
@@ -299,20 +327,24 @@ impl DiskFile for File {
         if fails {
             return Err(full());
         }
-        let file = &mut state.files[self.inode];
-        let length = file.seen.len().max(bytes as usize);
-        file.seen.resize(length, 0);
-        Ok(())
+        // What there is it is given, as on ext4.
+        let length = state.longest(self.inode, bytes as usize);
+        state.files[self.inode].seen.resize(length, 0);
+        match length < bytes as usize {
+            true => Err(full()),
+            false => Ok(()),
+        }
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let (mut state, fails) = self.disk.operate()?;
-        let State { files, random, .. } = &mut *state;
-        let written = match fails {
-            true => random.usize(..=bytes.len()),
-            false => bytes.len(),
-        };
-        files[self.inode].write(&bytes[..written], offset as usize);
+        let longest = state.longest(self.inode, offset as usize + bytes.len());
+        let mut written = bytes.len().min(longest.saturating_sub(offset as usize));
+        let fails = fails || written < bytes.len();
+        if fails {
+            written = state.random.usize(..=written);
+        }
+        state.files[self.inode].write(&bytes[..written], offset as usize);
         match fails {
             true => Err(full()),
             false => Ok(()),

@@ -214,6 +214,14 @@ struct Serving {
 
 impl Serving {
     fn start(disk: &SimulatedDisk, append_fsync: AppendFsync, replicas: usize) -> Self {
+        Self::try_start(disk, append_fsync, replicas).unwrap()
+    }
+
+    fn try_start(
+        disk: &SimulatedDisk,
+        append_fsync: AppendFsync,
+        replicas: usize,
+    ) -> std::io::Result<Self> {
         let options = ServerOptions {
             port: 0,
             replicas,
@@ -221,12 +229,12 @@ impl Serving {
             ..ServerOptions::default()
         };
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-        let server = Server::bind_on(options, Some(disk), 4096).unwrap();
-        Self {
+        let server = Server::bind_on(options, Some(disk), 4096)?;
+        Ok(Self {
             address: server.address(),
             stopper: server.stopper(),
             thread: Some(std::thread::spawn(move || server.run())),
-        }
+        })
     }
 
     fn client(&self) -> BufReader<TcpStream> {
@@ -324,5 +332,79 @@ fn a_disk_that_fails_stops_writes() {
             found >= answered,
             "{policy:?} {seed}: {found} of {answered}"
         );
+    }
+}
+
+/// A disk that is full stays so over a start, which changes nothing. Once there is room all that was answered is there, and whole.
+#[test]
+fn a_disk_that_is_full_loses_nothing() {
+    for (seed, policy) in (0..12).zip(AppendFsync::ALL.into_iter().cycle()) {
+        let disk = SimulatedDisk::new(seed);
+        let mut random = Rng::with_seed(seed);
+        // Neither a whole number of segments nor enough for a snapshot.
+        disk.set_room(Some(random.usize(9_000..16_000)));
+        let value = |key: u32| format!("{key}-").repeat(1 + key as usize % 40);
+        let replicas = 1 + 2 * (seed as usize % 2);
+        let mut answered = Vec::new();
+        {
+            let serving = Serving::start(&disk, policy, replicas);
+            let mut clients = [serving.client(), serving.client(), serving.client()];
+            for key in 0..10_000 {
+                let client = &mut clients[key as usize % 3];
+                match &say(client, &format!("SET {key} {}", value(key)))[..] {
+                    "+OK" => answered.push(key),
+                    told => {
+                        assert!(told.is_empty() || told.starts_with("-MISCONF"), "{told}");
+                        break;
+                    }
+                }
+            }
+            let mut client = serving.client();
+            let refused = say(&mut client, "DEL 0");
+            let why = "-MISCONF Errors writing to the AOF file: /simulated/log-";
+            assert!(refused.starts_with(why), "{refused}");
+            assert!(refused.ends_with("no storage space"), "{refused}");
+            for key in &answered {
+                assert_eq!(say(&mut client, &format!("EXISTS {key}")), ":1");
+            }
+        }
+        assert!(answered.len() > 50);
+        match policy {
+            AppendFsync::Always => disk.crash(),
+            _ => disk.restart(),
+        }
+        // A file of others.
+        disk.set_room(Some(disk.used() + random.usize(..4096)));
+        // After a crash the segment that could not be made may be there again.
+        let named = || {
+            let mut files = disk.contents();
+            files.remove("log.new");
+            files
+        };
+        let before = named();
+        let told = Serving::try_start(&disk, policy, replicas).err();
+        let told = told.expect("there is no room for a segment").to_string();
+        let why = "/simulated/log.new: a segment of 1 MiB cannot be made: no storage space";
+        assert_eq!(told, why);
+        assert!(
+            named() == before,
+            "{policy:?} {seed}: the start has changed files"
+        );
+        disk.set_room(None);
+        let serving = Serving::start(&disk, policy, replicas);
+        let mut client = serving.client();
+        let mut found = 0;
+        for key in 0..answered.len() as u32 + 3 {
+            let length = say(&mut client, &format!("GET {key}"));
+            if length == "$-1" {
+                continue;
+            }
+            let mut text = String::new();
+            client.read_line(&mut text).unwrap();
+            assert_eq!(text.trim_end(), value(key), "{policy:?} {seed}");
+            found += usize::from(answered.contains(&key));
+        }
+        assert_eq!(found, answered.len(), "{policy:?} {seed}");
+        assert_eq!(say(&mut client, "SET 0 0"), "+OK");
     }
 }
