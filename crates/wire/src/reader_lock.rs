@@ -5,17 +5,18 @@
 //!
 //! | word | a reader | a writer |
 //! | --- | --- | --- |
-//! | free | says in its line that it reads, passes the light fence, and looks at the word again | exchanges the word, passes the heavy fence, and waits until no line says that somebody reads |
-//! | fenced | the same with a full fence; after many such reads it makes the word free | the same without a heavy fence: the exchange is one |
+//! | free | says in its line that it reads, passes the light fence, and looks at the word | exchanges the word, passes the heavy fence, and waits until no line says that somebody reads |
+//! | fenced | the same, and then again with a full fence; after many such reads it makes the word free | the same without a heavy fence: the exchange is one |
 //! | written, poisoned | is refused | is refused |
 //!
 //! So reads cost no fence while writers are rare, and writers cost no system call while they are frequent: a writer that had to pass
 //! the heavy fence leaves the word fenced. Where the kernel refuses the light fence the word is never free. One that is alone, as no other slot is taken, needs no fence, and waits for nobody.
 //!
 //! The dangerous interleaving: a reader looks (no writer), a writer takes the word and looks at the lines (no reader), and
-//! both go on. **Invariant 1:** the reader's store precedes its second look, and the writer's exchange precedes its looks, in the eyes of the
+//! both go on. **Invariant 1:** the reader's store precedes its look, and the writer's exchange precedes its looks, in the eyes of the
 //! other: by the light and the heavy fence, or since all four accesses are `SeqCst`. So at least one of the two sees the other. A
-//! reader that found another word before its store than after it begins again, unless its fence was a full one.
+//! reader knows only then which fence the next writer needs of it: a word that is free after a light fence is taken by nobody who does not pass
+//! the heavy one.
 //!
 //! **Invariant 2:** a writer looks at all slots that were ever taken. Whoever takes a slot says so and raises their number, and passes a
 //! full fence, before it reads for the first time. So a writer that has not seen the new slot is seen by the new reader.
@@ -200,6 +201,28 @@ impl<T> ReaderLock<T> {
         Ok(guard)
     }
 
+    /// Passes a full fence for the reader of a line, and looks at the word again.
+    #[inline(always)]
+    fn fenced(&self, own: &AtomicU32, fenced_reads: &mut u32) -> u32 {
+        // SeqCst: Invariant 1.
+        #[cfg(not(loom))]
+        own.swap(1, Ordering::SeqCst);
+        #[cfg(loom)]
+        {
+            own.store(1, Ordering::Relaxed);
+            fence::full(mutated!(ReaderUnfenced));
+        }
+        *fenced_reads = fenced_reads.wrapping_add(1);
+        if *fenced_reads >= FENCED_READS && self.fence.is_asymmetric() {
+            *fenced_reads = 0;
+            // Relaxed: it continues the release sequence of the last writer.
+            let (free, not) = (Ordering::Relaxed, Ordering::Relaxed);
+            let _ = self.word.compare_exchange(FENCED, FREE, free, not);
+        }
+        // SeqCst: as the look before.
+        self.word.load(Ordering::SeqCst)
+    }
+
     /// Orders the readers that pass light fences.
     #[cold]
     #[inline(never)]
@@ -250,45 +273,25 @@ impl<T> ReaderSlot<T> {
     ///
     /// # Cost
     ///
-    /// A store to the slot's own line, and two loads of a line that only writers change. A full fence as well while writers are frequent.
+    /// A store to the slot's own line, and a load of a line that only writers change. A full fence and a load more while writers are
+    /// frequent.
     #[inline(always)]
     pub fn try_read(&mut self) -> Result<ReadGuard<'_, T>, Refused> {
         let (lock, own) = (&*self.lock, &*self.own);
-        // Relaxed: the second look decides.
-        let seen = lock.word.load(Ordering::Relaxed);
-        match seen {
-            FREE => {
-                // Relaxed: the fences order it (Invariant 1).
-                own.store(1, Ordering::Relaxed);
-                if !mutated!(ReaderUnfenced) {
-                    fence::light(FenceKind::Asymmetric);
-                }
-            }
-            FENCED => {
-                // SeqCst: Invariant 1.
-                #[cfg(not(loom))]
-                own.swap(1, Ordering::SeqCst);
-                #[cfg(loom)]
-                {
-                    own.store(1, Ordering::Relaxed);
-                    fence::full(mutated!(ReaderUnfenced));
-                }
-                self.fenced_reads = self.fenced_reads.wrapping_add(1);
-                if self.fenced_reads >= FENCED_READS && lock.fence.is_asymmetric() {
-                    self.fenced_reads = 0;
-                    // Relaxed: it continues the release sequence of the last writer.
-                    let (free, not) = (Ordering::Relaxed, Ordering::Relaxed);
-                    let _ = lock.word.compare_exchange(FENCED, FREE, free, not);
-                }
-            }
-            _ => return Err(refused(seen)),
+        // Relaxed: the fences order it (Invariant 1).
+        own.store(1, Ordering::Relaxed);
+        if !mutated!(ReaderUnfenced) {
+            fence::light(FenceKind::Asymmetric);
         }
         let guard = ReadGuard(lock, own);
         // SeqCst: Invariant 1. It synchronises with the store that ended the last writing.
-        match lock.word.load(Ordering::SeqCst) {
-            FREE => Ok(guard),
-            FENCED if seen == FENCED => Ok(guard),
-            now => Err(refused(now)),
+        let mut word = lock.word.load(Ordering::SeqCst);
+        if word == FENCED {
+            word = lock.fenced(own, &mut self.fenced_reads);
+        }
+        match word {
+            FREE | FENCED => Ok(guard),
+            _ => Err(refused(word)),
         }
     }
 

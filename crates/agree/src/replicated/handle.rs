@@ -90,7 +90,8 @@ impl<T: Dispatch + Sync> Handle<T> {
     }
 
     /// How many entries of the order this handle has seen: what it was answered, by reads and writes, depends on no later one.
-    /// They are numbered as [`Follower::take`](super::Follower::take) and [`snapshot`](Self::snapshot) do.
+    /// They are numbered as [`Follower::take`](super::Follower::take) and [`snapshot`](Self::snapshot) do. A read may tell a lower number than
+    /// the write before it, which the thread that answered that could not bound as well.
     pub fn seen(&self) -> u64 {
         self.seen
     }
@@ -176,7 +177,8 @@ impl<T: Dispatch + Sync> Handle<T> {
                     if is_enough(&self.place.replica, &state, &operation)
                         || mutated!(ReadsAtOnce) =>
                 {
-                    self.seen = self.seen.max(state.applied);
+                    // What it has seen before is applied here: it may know of less now, and depends on no more.
+                    self.seen = state.applied;
                     return body(&state, operation);
                 }
                 Ok(_) | Err(Refused::Busy) => {}
