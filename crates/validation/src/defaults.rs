@@ -66,9 +66,13 @@ be 2 KiB there. Teams of 3, 4, 8 and 16 threads on two cores of a KVM guest (AMD
 --ranks 3,4,8,16 --op allreduce`; n½ of 3576 B) took by this limit, in times of the fixed one of 16 KiB before it: 8 threads 0.70 at
 32 KiB; 16 threads 0.69 and 0.80 at 32 and 64 KiB; 3 threads 0.78 at 16 KiB.
 
-Between threads a loan is copied once and a message twice, so what is longer than a message is lent; between processes up to two
-messages are sent. On that guest a broadcast of 10 KiB of two threads took 2.9 µs lent and 4.7 in messages, an allreduce 2.2 and 2.7,
+Between threads a loan is copied once and a message twice, so what one rank gives another is lent from n½ on; between processes up
+to two messages are sent. On that guest two threads whose cores were far from each other took lent, in times of messages, 0.7 to 0.9 for
+3 and 4 KiB and 0.55 to 0.7 for 8 (1 December 2026); near each other 0.9 to 1.13 for 4 KiB and 0.6 to 0.83 for 8. On that guest a broadcast of 10 KiB of two threads took 2.9 µs lent and 4.7 in messages, an allreduce 2.2 and 2.7,
 an allgather 5.4 and 7.4, a scatter 3.0 and 4.8.
+
+What a root gets of several threads they write themselves, all at the same time: parts of a gather beyond 3·n½/(n−1) by `put`, and
+reductions by `owners`, where ranks share hardware threads beyond 6·n½·n²/(n−k) ([record](../benches/records/2026-12-01-fills.md)).
 
 Long data of threads that share hardware threads go whole, or in segments that are the longer the more ranks share a thread, as each
 segment waits for turns (`crates/collectives/src/registry/segment_model.rs`). On that guest, in times of the segments of 32 KiB that
@@ -115,7 +119,7 @@ Beyond some KiB it is no judge of algorithms, and the built-in choices do not fo
   66 of the built-in choices were within 3 % of the fastest algorithm, and 50 of those that the model predicts to be the fastest.
   Of the 22 that it got wrong 18 were of 32 KiB and more, and took 1.2 to 12.7 times the least time.
 - **Messages or loans?** On a machine of pairwise costs stores leave one by one, which is what short messages do, so a message of
-  4 KiB takes three times as long as a loan; on `xeon-e5-2660` it takes 0.6 times as long, and on that guest 0.85 to 0.96 times.
+  4 KiB takes three times as long as a loan; on `xeon-e5-2660` it takes 0.6 times as long, and on that guest 0.9 to 1.4 times.
 - **Memory.** A machine of pairwise costs has one memory, to which every line that changes hands is written back. Long blocks
   wait there.
 - **Software.** A published `line` is faster than a message by the simulator, and not on hardware
