@@ -87,7 +87,10 @@ pub fn start_parts<F: Fabric>(
             record::ran(selection);
             let protocol = TransferProtocol::one_way(context.traits(), element);
             match selection.algorithm {
-                Algorithm::Put => run_put(context, root, send, recv, part, (element, protocol)),
+                Algorithm::Put => {
+                    let protocol = (protocol, context.traits().limits.put);
+                    run_put(context, root, send, recv, part, (element, protocol))
+                }
                 _ => run_direct(context, root, send, recv, part, (element, protocol)),
             }
         }
@@ -123,7 +126,7 @@ pub fn run<F: Fabric>(
         }
         Algorithm::Put => {
             let protocol = TransferProtocol::pull(context.message_bytes, element);
-            run_put(context, root, send, recv, part, (element, protocol))
+            run_put(context, root, send, recv, part, (element, (protocol, 0)))
         }
         Algorithm::Token => {
             let token_bytes = selection.size_or_built_in(context.fabric.size());
@@ -164,7 +167,7 @@ fn run_put<F: Fabric>(
     send: &[u8],
     recv: &mut [u8],
     part: impl Fn(usize) -> Range<usize>,
-    (element, protocol): (usize, TransferProtocol),
+    (element, protocol): (usize, (TransferProtocol, usize)),
 ) -> Result<(), F::Error> {
     let (fabric, len) = (&mut context.fabric, send.len());
     fabric.with_window_to_read(send, element, |fabric, send| {

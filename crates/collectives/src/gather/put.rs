@@ -4,7 +4,7 @@ use crate::transfer::TransferProtocol;
 use corecast_wire::{Fabric, stream};
 use std::ops::Range;
 
-/// Writes the `len` bytes of `send` to `root`, which calls [`take_puts`].
+/// Writes the `len` bytes of `send` to `root`, which calls [`take_puts`]. Lent parts of up to `above` bytes the root copies.
 ///
 /// # Errors
 ///
@@ -18,10 +18,10 @@ pub fn put<F: Fabric>(
     fabric: &mut F,
     root: usize,
     (send, len): (&F::Window<'_>, usize),
-    protocol: TransferProtocol,
+    (protocol, above): (TransferProtocol, usize),
 ) -> Result<(), F::Error> {
     protocol.give(fabric, send, root, 0..len)?;
-    if protocol.lends(len) {
+    if protocol.lends(len) && len > above {
         let all = len.saturating_mul(fabric.size());
         fabric.fill(root, len, |fabric, into| {
             stream::copy(into, fabric.view(send, 0..len), all);
@@ -31,7 +31,8 @@ pub fn put<F: Fabric>(
     fabric.flush()
 }
 
-/// Has each other rank [`put`] its part to `part(rank)` of `recv`, and copies this one's `len` bytes of `send` there meanwhile.
+/// Has each other rank [`put`] its part to `part(rank)` of `recv`, and copies this one's `len` bytes of `send` there meanwhile. All
+/// ranks have the same `protocol` and `above`.
 ///
 /// # Errors
 ///
@@ -42,13 +43,13 @@ pub fn take_puts<F: Fabric>(
     (send, len): (&F::Window<'_>, usize),
     recv: &mut F::Window<'_>,
     part: impl Fn(usize) -> Range<usize>,
-    protocol: TransferProtocol,
+    (protocol, above): (TransferProtocol, usize),
 ) -> Result<(), F::Error> {
     let (root, n) = (fabric.rank(), fabric.size());
     let others = (1..n).map(|step| (root + step) % n);
     for peer in others.clone() {
         let range = part(peer);
-        if protocol.lends(range.len()) {
+        if protocol.lends(range.len()) && range.len() > above {
             // What the peer lends says that it has come, with as many bytes.
             fabric.dismiss(peer, range.len())?;
             fabric.lend_to_fill(recv, peer, range)?;

@@ -360,9 +360,9 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                     }
                     "put" if rank == root => {
                         let (send, recv) = ((&&mut mine[..], S), &mut &mut long[..]);
-                        gather::take_puts(fabric, send, recv, parts, protocol)
+                        gather::take_puts(fabric, send, recv, parts, (protocol, 0))
                     }
-                    "put" => gather::put(fabric, root, (&&mut mine[..], S), protocol),
+                    "put" => gather::put(fabric, root, (&&mut mine[..], S), (protocol, 0)),
                     _ => gather::direct(
                         fabric,
                         root,
