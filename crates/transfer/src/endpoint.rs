@@ -285,11 +285,7 @@ impl Endpoint {
     ///
     /// If the window is another endpoint's, a peer is to fill some of the part, or there is no [room](Self::has_room).
     pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
-        assert_eq!(
-            window.endpoint, self.id,
-            "the window belongs to another endpoint"
-        );
-        let addresses = window.addresses(&range);
+        let addresses = self.addresses(window, &range);
         self.assert_not_filled(&addresses);
         if !links.is_empty()
             && let Some(eager_buffer) = &mut self.eager_buffer
@@ -314,7 +310,7 @@ impl Endpoint {
             assert!(self.has_room(number), "link {number} takes no more loans");
             if self.links[number].theirs.is_none() {
                 let made = self.links[number].offer(tag, &addresses, Way::InPlace, self.fence);
-                self.lent(number, made, addresses.clone(), false);
+                self.note_loan(number, made, addresses.clone(), false);
                 continue;
             }
             self.links[number].pipelined += 1;
@@ -363,12 +359,12 @@ impl Endpoint {
             "another process does not write here"
         );
         assert!(self.has_room(link), "link {link} takes no more loans");
-        let addresses = window.addresses(&range);
+        let addresses = self.addresses(window, &range);
         let made = self.links[link].offer(tag, &addresses, Way::Fill, self.fence);
-        self.lent(link, made, addresses, true);
+        self.note_loan(link, made, addresses, true);
     }
 
-    fn lent(&mut self, link: usize, number: u64, addresses: Range<usize>, fills: bool) {
+    fn note_loan(&mut self, link: usize, number: u64, addresses: Range<usize>, fills: bool) {
         if self.lent.len() == self.lent.capacity() {
             // Fewer loans stand than there is room reserved for.
             self.regain();
@@ -380,6 +376,16 @@ impl Endpoint {
             addresses,
             fills,
         });
+    }
+
+    /// The addresses of a part of a window, which must be this endpoint's.
+    #[inline]
+    fn addresses(&self, window: &Window<'_>, range: &Range<usize>) -> Range<usize> {
+        assert_eq!(
+            window.endpoint, self.id,
+            "the window belongs to another endpoint"
+        );
+        window.addresses(range)
     }
 
     #[inline]
@@ -462,11 +468,7 @@ impl Endpoint {
     ///
     /// If the window is another endpoint's.
     pub fn holder(&mut self, window: &Window<'_>, range: &Range<usize>) -> Option<usize> {
-        assert_eq!(
-            window.endpoint, self.id,
-            "the window belongs to another endpoint"
-        );
-        let addresses = window.addresses(range);
+        let addresses = self.addresses(window, range);
         if self.lent.iter().any(|lent| lent.overlaps(&addresses)) {
             self.regain();
         }
@@ -488,11 +490,7 @@ impl Endpoint {
     /// If the window is another endpoint's, or a peer is to fill some of the part and has not returned it.
     #[inline]
     pub fn view<'b>(&self, window: &'b Window<'_>, range: Range<usize>) -> &'b [u8] {
-        assert_eq!(
-            window.endpoint, self.id,
-            "the window belongs to another endpoint"
-        );
-        self.assert_not_filled(&window.addresses(&range));
+        self.assert_not_filled(&self.addresses(window, &range));
         window.bytes(range)
     }
 

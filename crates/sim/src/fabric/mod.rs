@@ -52,7 +52,7 @@ pub struct SimWindow<'w> {
 }
 
 /// A loan that was not returned yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct OpenLoan {
     pub(crate) peer: usize,
     /// The number of the loan on its link.
@@ -68,11 +68,14 @@ impl OpenLoan {
         window: usize,
         range: &Range<usize>,
     ) -> Option<(usize, u64)> {
-        let holds = |one: &&Self| {
-            let apart = one.range.end <= range.start || range.end <= one.range.start;
-            one.window == window && !apart
-        };
-        out.iter().find(holds).map(|one| (one.peer, one.count))
+        let first = out.iter().find(|one| one.holds(window, range));
+        first.map(|one| (one.peer, one.count))
+    }
+
+    /// Whether it has bytes in `range` of a window.
+    fn holds(&self, window: usize, range: &Range<usize>) -> bool {
+        let apart = self.range.end <= range.start || range.end <= self.range.start;
+        self.window == window && !apart
     }
 }
 
@@ -195,12 +198,12 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         }
     }
 
-    /// Takes the next loan of `peer`: reads its lines, calls `taken` with its bytes, and returns it.
-    fn take_loan(&mut self, peer: usize, len: usize, taken: impl FnOnce(&mut Self, &[u8])) {
+    /// Takes the next loan of `peer`: reads its lines, calls `taken` with it, and returns it.
+    fn take_loan(&mut self, peer: usize, len: usize, taken: impl FnOnce(&mut Self, &Loan)) {
         let (loan, count) = self.next_loan(peer, len);
         self.cpu.store(self.reading, count);
         self.cpu.copy(loan.first, loan.lines);
-        taken(self, &loan.bytes);
+        taken(self, &loan);
         self.catch_up();
         self.end_loan(peer, count);
     }
@@ -591,12 +594,10 @@ impl Fabric for SimFabric<'_, '_> {
         while let Some((peer, count)) = OpenLoan::first_of(&self.out, window.number, &range) {
             self.wait_for_ack(peer, count);
         }
-        while let Some((peer, count)) = OpenLoan::first_of(&self.filling, window.number, &range) {
-            let mut place = self.filling.iter();
-            let place = place.position(|one| (one.peer, one.count) == (peer, count));
-            let filled = self.filling.remove(place.expect("it was just found"));
+        let overlaps = |one: &mut OpenLoan| one.holds(window.number, &range);
+        for filled in self.filling.extract_if(.., overlaps) {
             let mut wires = self.team.0.borrow_mut();
-            let link = wires.link(self.cpu, self.rank, peer);
+            let link = wires.link(self.cpu, self.rank, filled.peer);
             let bytes = link.filled.pop_front().expect("its return has come");
             window.bytes[filled.range].copy_from_slice(&bytes);
         }
@@ -656,15 +657,15 @@ impl Fabric for SimFabric<'_, '_> {
         mut each: impl FnMut(usize, &[u8]),
     ) -> Result<(), Infallible> {
         let start = self.enter();
-        self.take_loan(peer, len, |_, bytes| each(0, bytes));
+        self.take_loan(peer, len, |_, loan| each(0, &loan.bytes));
         self.cpu.note("borrow", peer as u32, start);
         Ok(())
     }
 
     fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Infallible> {
         let start = self.enter();
-        self.take_loan(peer, into.len(), |fabric, bytes| {
-            into.copy_from_slice(bytes);
+        self.take_loan(peer, into.len(), |fabric, loan| {
+            into.copy_from_slice(&loan.bytes);
             fabric.write_into(into);
         });
         self.cpu.note("fetch", peer as u32, start);
@@ -693,14 +694,9 @@ impl Fabric for SimFabric<'_, '_> {
         range: Range<usize>,
     ) -> Result<(), Infallible> {
         self.view_mut(window, range.clone())?;
-        self.lend(window, [peer], range.clone())?;
+        self.lend(window, [peer], range)?;
         let lent = self.out.last().expect("it was just lent");
-        self.filling.push(OpenLoan {
-            peer,
-            count: lent.count,
-            window: window.number,
-            range,
-        });
+        self.filling.push(lent.clone());
         Ok(())
     }
 
@@ -711,23 +707,21 @@ impl Fabric for SimFabric<'_, '_> {
         body: impl FnOnce(&mut Self, &mut [u8]) -> Result<(), Infallible>,
     ) -> Result<(), Infallible> {
         let start = self.enter();
-        let (loan, count) = self.next_loan(peer, len);
-        self.cpu.store(self.reading, count);
-        self.cpu.copy(loan.first, loan.lines);
-        let mut part = loan.bytes.to_vec();
-        // Bulk writes fetch lines for themselves alone, which takes as long as fetching them to read.
-        let core = self.cpu.core();
-        (0..loan.lines).for_each(|line| self.cpu.pretend(loan.first.offset(line), core, []));
-        body(self, &mut part)?;
-        self.catch_up();
-        self.cpu
-            .pass(loan.lines as VirtualTime * self.cpu.ticks().store);
-        {
-            let mut wires = self.team.0.borrow_mut();
-            let link = wires.link(self.cpu, peer, self.rank);
+        self.take_loan(peer, len, |fabric, loan| {
+            // Bulk writes fetch lines for themselves alone, which takes as long as fetching them to read.
+            let core = fabric.cpu.core();
+            (0..loan.lines).for_each(|line| {
+                fabric.cpu.pretend(loan.first.offset(line), core, []);
+            });
+            let mut part = loan.bytes.to_vec();
+            let Ok(()) = body(fabric, &mut part);
+            fabric.catch_up();
+            let stores = loan.lines as VirtualTime * fabric.cpu.ticks().store;
+            fabric.cpu.pass(stores);
+            let mut wires = fabric.team.0.borrow_mut();
+            let link = wires.link(fabric.cpu, peer, fabric.rank);
             link.filled.push_back(part.into());
-        }
-        self.end_loan(peer, count);
+        });
         self.cpu.note("fill", peer as u32, start);
         Ok(())
     }

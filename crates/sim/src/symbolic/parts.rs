@@ -369,6 +369,20 @@ impl<'a> Worst<'a> {
         came.fold(start + alone.taken.most, f64::max)
     }
 
+    /// Returns when a rank has read a loan of so many lines of rank `from`.
+    fn borrow(
+        &mut self,
+        step: &FabricStep,
+        start: f64,
+        (from, lines): (usize, usize),
+    ) -> Result<f64, SimError> {
+        let rank = step.rank;
+        let alone = self.alone(from, rank, Exchange::Loan(lines))?;
+        self.works(&alone);
+        self.done[rank] = self.done[rank].max(start) + alone.drained;
+        Ok(self.take(step, start, &alone))
+    }
+
     /// Returns when a step ends.
     fn step(&mut self, index: usize, step: &FabricStep) -> Result<f64, SimError> {
         let rank = step.rank;
@@ -433,18 +447,8 @@ impl<'a> Worst<'a> {
                 from,
                 fetched,
                 known,
-            } => {
-                let alone = self.alone(from, rank, Exchange::Loan(fetched + known))?;
-                self.works(&alone);
-                self.done[rank] = self.done[rank].max(start) + alone.drained;
-                self.take(step, start, &alone)
-            }
-            StepKind::Look { from } => {
-                let alone = self.alone(from, rank, Exchange::Loan(0))?;
-                self.works(&alone);
-                self.done[rank] = self.done[rank].max(start) + alone.drained;
-                self.take(step, start, &alone)
-            }
+            } => self.borrow(step, start, (from, fetched + known))?,
+            StepKind::Look { from } => self.borrow(step, start, (from, 0))?,
             StepKind::Return => start.max(self.done[rank]),
             StepKind::Regain => {
                 // Loans return in any order: the rank may look for all others after the last one has come.

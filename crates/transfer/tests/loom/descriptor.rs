@@ -43,15 +43,20 @@ fn to_fill(place: usize, tag: u32) -> DescriptorFields {
     }
 }
 
+/// Waits for the next descriptor.
+fn next(borrower: &Borrower) -> DescriptorFields {
+    loop {
+        match borrower.look() {
+            Some(said) => return said,
+            None => thread::yield_now(),
+        }
+    }
+}
+
 /// Borrows the next `count` loans, and checks that their data equal their tags.
 fn borrow(mut borrower: Borrower, table: &Table, count: u32) -> Borrower {
     for tag in 1..=count {
-        let said = loop {
-            match borrower.look() {
-                Some(said) => break said,
-                None => thread::yield_now(),
-            }
-        };
+        let said = next(&borrower);
         assert_eq!((said.tag, said.len, said.left), (tag, 1, 1));
         assert!(borrower.begin(), "nobody revokes");
         assert_eq!(read(table, said.start as usize), u64::from(tag));
@@ -169,12 +174,7 @@ fn what_is_filled_is_read_when_it_was_returned() {
             let table = table.clone();
             thread::spawn(move || {
                 for tag in 1..=2 {
-                    let said = loop {
-                        match borrower.look() {
-                            Some(said) => break said,
-                            None => thread::yield_now(),
-                        }
-                    };
+                    let said = next(&borrower);
                     assert_eq!((said.tag, said.way), (tag, Way::Fill));
                     assert!(borrower.begin(), "nobody revokes");
                     write(&table, said.start as usize, u64::from(tag));
