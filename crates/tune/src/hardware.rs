@@ -1,15 +1,16 @@
-//! Runs races of teams of threads on this machine, with the engines of [`corecast_bench`].
+//! Runs races of teams on this machine, with the engines of [`corecast_bench`].
 
-use crate::racer::{Contender, RaceFailed, Racer, Subject, conditions};
+use crate::racer::{Contender, Form, RaceFailed, Racer, Subject};
 use crate::sequential_test::SequentialTest;
+use crate::sessions::Sessions;
+use crate::thread_teams::ThreadTeams;
 use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::race::{self, Ruling};
-use corecast_bench::sized::{Library, Player, Task, Threads, Trial};
-use corecast_bench::{Entrant, Role, Settings, Status};
+use corecast_bench::sized::{self, Conditions, Task};
+use corecast_bench::{Entrant, Session, Settings, Status};
 use corecast_model::Collective;
 use corecast_model::profile::Start;
 use corecast_team::Options;
-use corecast_wire::WaitConfig;
 use std::time::{Duration, Instant};
 
 /// The most bytes of buffers that one contender may have, since several contenders race at a time.
@@ -31,135 +32,134 @@ const BATCH_SHARED: Duration = Duration::from_millis(10);
 /// Rounds at the beginning of a race that do not count.
 const WARM_UP_ROUNDS: usize = 1;
 
-/// A [`Racer`] whose teams are threads on given placements.
+/// A [`Racer`] whose teams have a rank on each of some placements of this machine.
 pub struct Hardware<'a> {
     placements: Vec<CpuPlacement>,
-    /// Number of hardware threads that the ranks use together.
-    usable: usize,
+    /// Whether ranks share hardware threads.
+    oversubscribed: bool,
     start: Start,
-    options: Options,
+    teams: Teams<'a>,
     begin: Instant,
     interrupted: &'a dyn Fn() -> bool,
 }
 
+/// What the ranks of all teams are.
+#[expect(clippy::large_enum_variant, reason = "a tuning has one of them")]
+enum Teams<'a> {
+    Threads(ThreadTeams),
+    Processes(Sessions<'a>),
+}
+
 impl<'a> Hardware<'a> {
-    /// A racer with a rank on each of `placements`, which are `usable` hardware threads together. `options` are those
-    /// that every team has; `interrupted` is called between rounds and ends a race if it returns true.
-    pub fn new(
+    /// A racer whose ranks are threads. `options` are those that every team has; `interrupted` is called between rounds and
+    /// ends a race if it returns true.
+    pub fn threads(
         placements: Vec<CpuPlacement>,
-        usable: usize,
         start: Start,
         options: Options,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Self {
+        let crowded = placements.len() > options.usable();
+        let teams = Teams::Threads(ThreadTeams::new(options));
+        let mut racer = Self::new(placements, start, teams, interrupted);
+        racer.oversubscribed |= crowded;
+        racer
+    }
+
+    /// A racer whose ranks are processes. It ignores plans and waits of contenders, since processes find their own. `launch`
+    /// makes a session whose team has a form's algorithms and transfer path; `interrupted` is called between rounds and ends a
+    /// race if it returns true.
+    pub fn processes(
+        placements: Vec<CpuPlacement>,
+        start: Start,
+        launch: &'a dyn Fn(&Form) -> Session,
+        interrupted: &'a dyn Fn() -> bool,
+    ) -> Self {
+        let teams = Teams::Processes(Sessions::new(launch));
+        Self::new(placements, start, teams, interrupted)
+    }
+
+    fn new(
+        placements: Vec<CpuPlacement>,
+        start: Start,
+        teams: Teams<'a>,
+        interrupted: &'a dyn Fn() -> bool,
+    ) -> Self {
         Self {
+            oversubscribed: cpu_placement::oversubscribed(&placements),
             placements,
-            usable,
             start,
-            options,
+            teams,
             begin: Instant::now(),
             interrupted,
         }
     }
 
-    fn oversubscribed(&self) -> bool {
-        self.placements.len() > self.usable || cpu_placement::oversubscribed(&self.placements)
-    }
-
-    fn options(&self, contender: &Contender) -> Options {
-        let usual = WaitConfig::for_team(self.placements.len(), self.usable);
-        let own = contender.form.wait_config.or(self.options.wait_config);
-        Options {
-            wait_config: Some(own.unwrap_or(usual)),
-            algorithms: contender.form.algorithms,
-            ..self.options.clone()
+    /// The conditions under which operations are timed.
+    fn conditions(&self) -> Conditions {
+        let usual = Conditions::from(self.oversubscribed);
+        match self.start {
+            Start::Together => usual,
+            Start::BackToBack => usual.starting(sized::Start::BackToBack),
         }
     }
 
-    fn entrant<'e>(&self, subject: Subject, contender: &Contender) -> Result<Entrant<'e>, String> {
-        let options = self.options(contender);
-        let name = contender.name.clone();
-        let task = match subject {
-            Subject::Task(task) => task,
-            Subject::BarrierThenBroadcast { ranks } => Task {
-                operation: Collective::Broadcast,
-                ranks,
-                bytes: corecast_bench::sized::ELEMENT_BYTES,
+    /// The settings by which a race is measured.
+    fn settings(&self, subject: Subject, limit: Duration) -> Settings {
+        let long = subject.bytes() > LONG_BYTES;
+        let share = self.oversubscribed && matches!(self.teams, Teams::Processes(_));
+        // Whether each operation waits for its start, at which all ranks begin.
+        let waits = self.start == Start::Together
+            && !self.oversubscribed
+            && subject.operation() != Collective::Barrier;
+        Settings {
+            batch: match (share, waits && !long) {
+                (true, _) => BATCH_SHARED,
+                (false, true) => BATCH_SHORT,
+                (false, false) => BATCH,
             },
-        };
-        let teams = Threads::with_options(name, task, &contender.form.plans, &options);
-        let teams = teams.map_err(|error| error.to_string())?;
-        Ok(match subject {
-            Subject::Task(task) => {
-                let conditions = conditions(self.start, self.oversubscribed());
-                Entrant::threads(Trial::new(teams, task, conditions))
-            }
-            Subject::BarrierThenBroadcast { ranks } => {
-                let barrier = Task {
-                    operation: Collective::Barrier,
-                    ranks,
-                    bytes: 0,
-                };
-                Entrant::threads(Trial::new(Both(teams), barrier, self.oversubscribed()))
-            }
-        })
+            verify_rounds: if long { CHECKS_LONG } else { CHECKS },
+            warm_up_rounds: WARM_UP_ROUNDS,
+            rounds_min: 1,
+            rounds_max: usize::MAX,
+            // The sequential test ends the race.
+            precision: 0.0,
+            budget: limit,
+            ..Settings::default()
+        }
     }
 }
 
-/// The settings by which a race is measured; `waits` tells whether each operation waits for its start, and
-/// `share`, whether its ranks are processes that share PUs.
-fn settings(subject: Subject, (waits, share): (bool, bool), limit: Duration) -> Settings {
-    let long = subject.bytes() > LONG_BYTES;
-    Settings {
-        batch: match (share, waits && !long) {
-            (true, _) => BATCH_SHARED,
-            (false, true) => BATCH_SHORT,
-            (false, false) => BATCH,
-        },
-        verify_rounds: if long { CHECKS_LONG } else { CHECKS },
-        warm_up_rounds: WARM_UP_ROUNDS,
-        rounds_min: 1,
-        rounds_max: usize::MAX,
-        // The sequential test ends the race.
-        precision: 0.0,
-        budget: limit,
-        ..Settings::default()
-    }
-}
-
-/// A replicate of a race: one set of teams and buffers, and the rounds timed with them.
-pub(crate) struct Replicate<'a> {
-    pub(crate) placements: &'a [CpuPlacement],
-    /// Whether all ranks begin an operation at the same instant.
-    pub(crate) strict: bool,
-    /// Whether ranks are processes that share PUs.
-    pub(crate) share: bool,
-    pub(crate) limit: Duration,
-    pub(crate) interrupted: &'a dyn Fn() -> bool,
-}
-
-impl Replicate<'_> {
-    /// Runs the replicate among the contenders that are still racing, which `entrant` makes. Another one is first in
-    /// each replicate, since the first gets its memory first.
-    pub(crate) fn hold<'e>(
-        &self,
+impl Racer for Hardware<'_> {
+    /// Another contender is first in each replicate, since the first gets its memory first.
+    fn race(
+        &mut self,
         subject: Subject,
         contenders: &[Contender],
         test: &mut SequentialTest,
-        mut entrant: impl FnMut(&Contender) -> Result<Entrant<'e>, String>,
+        limit: Duration,
     ) -> Result<(), RaceFailed> {
+        let conditions = self.conditions();
+        let settings = self.settings(subject, limit);
+        if let Teams::Processes(sessions) = &mut self.teams {
+            sessions.end_others(contenders);
+        }
         let mut racing = test.racing();
         let turn = test.replicates() as usize % racing.len().max(1);
         racing.rotate_left(turn);
-        let entrants: Vec<Entrant<'e>> = racing
+        let entrants: Vec<Entrant<'_>> = racing
             .iter()
             .map(|&at| {
-                let absent = |reason| Entrant::absent(contenders[at].name.clone(), "", reason);
-                entrant(&contenders[at]).unwrap_or_else(absent)
+                let contender = &contenders[at];
+                let made = match &mut self.teams {
+                    Teams::Threads(teams) => teams.entrant(subject, contender, conditions),
+                    Teams::Processes(sessions) => {
+                        Ok(sessions.entrant(subject, &contender.form, conditions))
+                    }
+                };
+                made.unwrap_or_else(|reason| Entrant::absent(contender.name.clone(), "", reason))
             })
             .collect();
-        let waits = self.strict && subject.operation() != Collective::Barrier;
-        let settings = settings(subject, (waits, self.share), self.limit);
         let title = subject.to_string();
         let ruling = |samples: &[Option<f64>]| {
             let mut of_all = vec![None; contenders.len()];
@@ -175,7 +175,7 @@ impl Replicate<'_> {
         };
         let comparison = race::run_decided(
             &title,
-            self.placements,
+            &self.placements,
             &settings,
             &entrants,
             |_| {},
@@ -194,41 +194,6 @@ impl Replicate<'_> {
         }
         Ok(())
     }
-}
-
-/// The largest power of two of bytes at which the buffers of `operation` stay within [`FOOTPRINT_MAX`].
-pub(crate) fn bytes_max(operation: Collective, ranks: usize) -> usize {
-    let fits = |&bytes: &usize| {
-        let task = Task {
-            operation,
-            ranks,
-            bytes,
-        };
-        task.footprint() <= FOOTPRINT_MAX
-    };
-    let sizes = (3..40).rev().map(|log| 1_usize << log);
-    sizes.into_iter().find(fits).unwrap_or(0)
-}
-
-impl Racer for Hardware<'_> {
-    fn race(
-        &mut self,
-        subject: Subject,
-        contenders: &[Contender],
-        test: &mut SequentialTest,
-        limit: Duration,
-    ) -> Result<(), RaceFailed> {
-        let replicate = Replicate {
-            placements: &self.placements,
-            strict: self.start == Start::Together && !self.oversubscribed(),
-            share: false,
-            limit,
-            interrupted: self.interrupted,
-        };
-        replicate.hold(subject, contenders, test, |contender| {
-            self.entrant(subject, contender)
-        })
-    }
 
     fn now(&self) -> Duration {
         self.begin.elapsed()
@@ -239,52 +204,16 @@ impl Racer for Hardware<'_> {
     }
 
     fn bytes_max(&self, operation: Collective) -> usize {
-        bytes_max(operation, self.placements.len())
-    }
-}
-
-/// A library whose barrier is a barrier and a broadcast of one element.
-struct Both(Threads);
-
-impl Library for Both {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn setting(&self) -> String {
-        self.0.setting()
-    }
-
-    fn role(&self) -> Role {
-        Role::Corecast
-    }
-
-    fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {
-        Box::new(BothPlayer(self.0.player(rank)))
-    }
-}
-
-struct BothPlayer<'a>(Box<dyn Player + 'a>);
-
-impl Player for BothPlayer<'_> {
-    fn barrier(&mut self) -> Result<(), String> {
-        self.0.barrier()?;
-        self.0.perform(0)
-    }
-
-    fn prepare(&mut self, place: usize, write: &mut dyn FnMut(&mut [f64])) {
-        self.0.prepare(place, write);
-    }
-
-    fn perform(&mut self, place: usize) -> Result<(), String> {
-        self.0.perform(place)
-    }
-
-    fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64])) {
-        self.0.result(place, read);
-    }
-
-    fn turn(&mut self) {
-        self.0.turn();
+        let ranks = self.placements.len();
+        let fits = |&bytes: &usize| {
+            let task = Task {
+                operation,
+                ranks,
+                bytes,
+            };
+            task.footprint() <= FOOTPRINT_MAX
+        };
+        let sizes = (3..40).rev().map(|log| 1_usize << log);
+        sizes.into_iter().find(fits).unwrap_or(0)
     }
 }

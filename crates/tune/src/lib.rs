@@ -16,7 +16,7 @@
 //! | [`forecast`] | times and bounds of all models for one call, shown beside measured times |
 //! | [`measure`] | measured costs of messages, calls and waits on this machine |
 //! | [`racer`] | the trait of what runs races |
-//! | [`hardware`], [`sessions`] | races of teams of threads, and of processes, on this machine |
+//! | [`hardware`] | races on this machine, of teams of threads or of processes |
 //! | [`sequential_test`], [`betting_martingale`] | the test that ends a race |
 //! | [`guidelines`] | inequalities that must hold between operations |
 //! | [`ranges`] | ranges of lengths from the winners at raced sizes |
@@ -58,7 +58,7 @@
 //!     ..TuneRequest::default()
 //! };
 //! let never = || false;
-//! let mut racer = Hardware::new(cpu_placement::free(2), 2, request.start, Options::default(), &never);
+//! let mut racer = Hardware::threads(cpu_placement::free(2), request.start, Options::default(), &never);
 //! let outcome = tune(&mut racer, &search_space, &Unknown, &request, &mut |_| {})?;
 //! let point = &outcome.operations[0].points[0];
 //! println!("allgather of 8 bytes: {} takes {:?} ns", point.winner().name, point.winner().measured_ns);
@@ -84,8 +84,9 @@ pub mod ranges;
 mod request;
 pub mod search_space;
 pub mod sequential_test;
-pub mod sessions;
+mod sessions;
 mod simulated;
+mod thread_teams;
 mod transfer_paths;
 pub mod tuner;
 mod unconfirmed;

@@ -1,24 +1,13 @@
 //! The [`Racer`] runs races: on the hardware, or on a model of it in tests.
 
 use crate::sequential_test::SequentialTest;
-use corecast_bench::sized::{self, Conditions, Task};
+use corecast_bench::sized::Task;
 use corecast_collectives::{Algorithms, Plans};
 use corecast_model::Collective;
-use corecast_model::profile::Start;
 use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The conditions under which operations that begin so are timed; `oversubscribed` tells whether ranks share hardware
-/// threads.
-pub(crate) fn conditions(start: Start, oversubscribed: bool) -> Conditions {
-    let usual = Conditions::from(oversubscribed);
-    match start {
-        Start::Together => usual,
-        Start::BackToBack => usual.starting(sized::Start::BackToBack),
-    }
-}
 
 /// The work that is timed in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

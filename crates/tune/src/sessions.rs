@@ -1,18 +1,13 @@
-//! Runs races of teams of processes. Each set of algorithms, with a transfer path, has a session of processes, which stays
+//! Teams of processes that race. Each set of algorithms, with a transfer path, has a session of processes, which stays
 //! while it races.
 
-use crate::hardware::{Replicate, bytes_max};
-use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, conditions};
-use crate::sequential_test::SequentialTest;
-use corecast_bench::cpu_placement::{self, CpuPlacement};
-use corecast_bench::sized::Task;
+use crate::racer::{Contender, Form, Subject};
+use corecast_bench::sized::{Conditions, Task};
 use corecast_bench::{Entrant, Session};
 use corecast_collectives::Algorithms;
 use corecast_model::Collective;
-use corecast_model::profile::Start;
 use corecast_team::KernelCopies;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The part of a form that processes are launched with.
 type Launched = (Algorithms, Option<KernelCopies>);
@@ -21,61 +16,40 @@ fn launched(form: &Form) -> Launched {
     (form.algorithms, form.kernel_copies)
 }
 
-/// A [`Racer`] whose teams are processes on given placements. It ignores plans and waits of contenders, since
-/// processes find their own.
-pub struct Sessions<'a> {
-    placements: Vec<CpuPlacement>,
-    start: Start,
+/// The sessions of processes that are open.
+pub(crate) struct Sessions<'a> {
     launch: &'a dyn Fn(&Form) -> Session,
     open: Vec<(Launched, Arc<Session>)>,
-    begin: Instant,
-    interrupted: &'a dyn Fn() -> bool,
 }
 
 impl<'a> Sessions<'a> {
-    /// A racer with a rank on each of `placements`. `launch` makes a session whose team has a form's algorithms and path;
-    /// `interrupted` is called between rounds and ends a race if it returns true.
-    pub fn new(
-        placements: Vec<CpuPlacement>,
-        start: Start,
-        launch: &'a dyn Fn(&Form) -> Session,
-        interrupted: &'a dyn Fn() -> bool,
-    ) -> Self {
+    /// `launch` makes a session whose team has a form's algorithms and path.
+    pub(crate) fn new(launch: &'a dyn Fn(&Form) -> Session) -> Self {
         Self {
-            placements,
-            start,
             launch,
             open: Vec::new(),
-            begin: Instant::now(),
-            interrupted,
         }
     }
 
-    fn oversubscribed(&self) -> bool {
-        cpu_placement::oversubscribed(&self.placements)
+    /// Ends the sessions of all but `contenders`, since each has a process for each rank.
+    pub(crate) fn end_others(&mut self, contenders: &[Contender]) {
+        let still = |asked: &Launched| contenders.iter().any(|c| launched(&c.form) == *asked);
+        let ended = self.open.extract_if(.., |(asked, _)| !still(asked));
+        // All at once, as each end is some waits.
+        std::thread::scope(|scope| {
+            for (_, session) in ended {
+                scope.spawn(move || drop(session));
+            }
+        });
     }
 
-    /// The session of this form, launched if there is none.
-    fn session(&mut self, form: &Form) -> Arc<Session> {
-        let mut open = self.open.iter();
-        if let Some((_, session)) = open.find(|(asked, _)| *asked == launched(form)) {
-            return Arc::clone(session);
-        }
-        let conditions = conditions(self.start, self.oversubscribed());
-        let session = Arc::new((self.launch)(form).under(conditions));
-        self.open.push((launched(form), Arc::clone(&session)));
-        session
-    }
-}
-
-impl Racer for Sessions<'_> {
-    fn race(
+    /// The entrant of `form`, whose session is launched if there is none.
+    pub(crate) fn entrant<'e>(
         &mut self,
         subject: Subject,
-        contenders: &[Contender],
-        test: &mut SequentialTest,
-        limit: Duration,
-    ) -> Result<(), RaceFailed> {
+        form: &Form,
+        conditions: Conditions,
+    ) -> Entrant<'e> {
         let task = match subject {
             Subject::Task(task) => task,
             // A session measures single operations, so it times the barrier alone.
@@ -85,37 +59,16 @@ impl Racer for Sessions<'_> {
                 bytes: 0,
             },
         };
-        // Sessions of other races end, since each has a process for each rank: all at once, as each end is some waits.
-        let still = |asked: &Launched| contenders.iter().any(|c| launched(&c.form) == *asked);
-        let ended = self.open.extract_if(.., |(asked, _)| !still(asked));
-        std::thread::scope(|scope| {
-            for (_, session) in ended {
-                scope.spawn(move || drop(session));
-            }
-        });
-        let placements = self.placements.clone();
-        let replicate = Replicate {
-            strict: self.start == Start::Together && !self.oversubscribed(),
-            share: self.oversubscribed(),
-            placements: &placements,
-            limit,
-            interrupted: self.interrupted,
-        };
-        replicate.hold(subject, contenders, test, |contender| {
-            let session = self.session(&contender.form);
-            Ok(Entrant::session(session, task))
-        })
+        Entrant::session(self.session(form, conditions), task)
     }
 
-    fn now(&self) -> Duration {
-        self.begin.elapsed()
-    }
-
-    fn interrupted(&self) -> bool {
-        (self.interrupted)()
-    }
-
-    fn bytes_max(&self, operation: Collective) -> usize {
-        bytes_max(operation, self.placements.len())
+    fn session(&mut self, form: &Form, conditions: Conditions) -> Arc<Session> {
+        let mut open = self.open.iter();
+        if let Some((_, session)) = open.find(|(asked, _)| *asked == launched(form)) {
+            return Arc::clone(session);
+        }
+        let session = Arc::new((self.launch)(form).under(conditions));
+        self.open.push((launched(form), Arc::clone(&session)));
+        session
     }
 }

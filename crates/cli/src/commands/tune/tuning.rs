@@ -16,7 +16,6 @@ use corecast_tune::hardware::Hardware;
 use corecast_tune::keep::{TunedTeam, keep};
 use corecast_tune::outcome::Outcome;
 use corecast_tune::racer::{Form, Racer};
-use corecast_tune::sessions::Sessions;
 use corecast_tune::tuner::{self, TuneRequest};
 use tempfile::TempDir;
 
@@ -86,29 +85,21 @@ pub(super) fn tuned(
         }
         session_in(&course.placements, environment).expect("this command lies somewhere")
     };
-    let racer = || -> Box<dyn Racer + '_> {
-        let options = course.planned.options.clone();
+    let racer = || {
         let placements = course.placements.clone();
+        let (start, interrupted) = (request.start, &interrupt::happened);
         match args.processes {
-            true => Box::new(Sessions::new(
-                placements,
-                request.start,
-                &launch,
-                &interrupt::happened,
-            )),
-            false => Box::new(Hardware::new(
-                placements,
-                options.usable(),
-                request.start,
-                options,
-                &interrupt::happened,
-            )),
+            true => Hardware::processes(placements, start, &launch, interrupted),
+            false => {
+                let options = course.planned.options.clone();
+                Hardware::threads(placements, start, options, interrupted)
+            }
         }
     };
     let (outcome, took) = match args.check_only {
         true => (as_it_is(&course, request, mode)?, None),
         false => {
-            let outcome = raced(&course, request, racer().as_mut())?;
+            let outcome = raced(&course, request, &mut racer())?;
             (outcome, Some(begin.elapsed()))
         }
     };
@@ -117,7 +108,7 @@ pub(super) fn tuned(
         true => {
             let bar = progress::bar("checking");
             let found = check::check(
-                racer().as_mut(),
+                &mut racer(),
                 &outcome,
                 &course.search_space,
                 &request.sizes,
