@@ -1,6 +1,7 @@
 //! Options of every command.
 
 use clap::{ArgAction, Args, ValueEnum};
+use corecast_model::profile::Start;
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -18,9 +19,18 @@ pub(crate) struct Global {
     pub(crate) machine: Option<String>,
 }
 
-/// What `--sync` of `bench` and `tune` takes.
+/// What `--sync` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sync {
     Strict,
     Loose,
+}
+
+impl From<Sync> for Start {
+    fn from(sync: Sync) -> Self {
+        match sync {
+            Sync::Strict => Self::Together,
+            Sync::Loose => Self::BackToBack,
+        }
+    }
 }

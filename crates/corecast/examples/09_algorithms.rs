@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for teams in [1, 2, 4] {
         let mut profile = Profile::new("a machine".into(), "today".into());
         for team in 0..teams {
-            let mode = Mode::ALL[team as usize % 2];
+            let mode = [Mode::Threads, Mode::Processes][team as usize % 2];
             profile.record_tuning(tuning(2 + team, mode));
         }
         let text = profile.to_json();

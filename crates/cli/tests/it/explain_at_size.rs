@@ -275,7 +275,7 @@ fn wishes_that_cannot_be_are_refused() {
         ),
         (
             &["--op", "scan", "--size", "8", "--sync", "tight"],
-            "\"tight\" is no synchronisation",
+            "'tight' for '--sync <SYNC>'",
         ),
         (
             &["--op", "scan", "--size", "8", "-i", "core:2"],

@@ -14,8 +14,8 @@ mod tuning;
 
 pub use error::ProfileError;
 pub use tuning::{
-    Circumstances, Mode, ModeError, RANGES_MAX, SizeRace, Start, StartError, TunedCandidate,
-    TunedOperation, TunedRange, TunedWaits, Tuning,
+    Circumstances, Mode, RANGES_MAX, SizeRace, Start, StartError, TunedCandidate, TunedOperation,
+    TunedRange, TunedWaits, Tuning,
 };
 
 use serde::{Deserialize, Serialize};

@@ -168,44 +168,54 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-macro_rules! words {
-    ($type:ident, $what:literal, $error:ident: $($variant:ident = $name:literal),+) => {
-        impl $type {
-            /// All values.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// Returns the name in files and on the command line.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name),+
-                }
-            }
+impl Mode {
+    /// Returns the name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Processes => "processes",
         }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        #[doc = concat!("A word that is no ", $what, ".")]
-        #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-        #[error("{0:?} is no {what}: take one of {names}", what = $what, names = [$($name),+].join(", "))]
-        pub struct $error(pub String);
-
-        impl FromStr for $type {
-            type Err = $error;
-
-            fn from_str(name: &str) -> Result<Self, $error> {
-                let found = Self::ALL.iter().copied().find(|one| one.name() == name);
-                found.ok_or_else(|| $error(name.to_owned()))
-            }
-        }
-    };
+    }
 }
 
-words!(Mode, "mode of a team", ModeError: Threads = "threads", Processes = "processes");
-words!(Start, "synchronisation", StartError: Together = "strict", BackToBack = "loose");
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Start {
+    /// Returns the name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Together => "strict",
+            Self::BackToBack => "loose",
+        }
+    }
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that is no [`Start`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no synchronisation: take one of strict, loose")]
+pub struct StartError(pub String);
+
+impl FromStr for Start {
+    type Err = StartError;
+
+    fn from_str(name: &str) -> Result<Self, StartError> {
+        match name {
+            "strict" => Ok(Self::Together),
+            "loose" => Ok(Self::BackToBack),
+            _ => Err(StartError(name.to_owned())),
+        }
+    }
+}
 
 impl Circumstances {
     /// Says why a tuning from these circumstances does not hold under `now`; `None` where it does.

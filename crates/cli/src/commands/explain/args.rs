@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::options::Sync;
 use crate::team::TeamArgs;
 
 /// Arguments of `corecast explain`.
@@ -28,13 +29,8 @@ pub(crate) struct ExplainArgs {
     pub(super) unpinned: bool,
 
     /// With --size: by races whose operations began at one instant, strict, or one after the other, loose
-    #[arg(
-        long,
-        value_name = "START",
-        default_value = "strict",
-        requires = "size"
-    )]
-    pub(super) sync: String,
+    #[arg(long, value_enum, default_value_t = Sync::Strict, requires = "size")]
+    pub(super) sync: Sync,
 
     /// Without --size: where the operation starts or ends: auto, or a rank
     #[arg(

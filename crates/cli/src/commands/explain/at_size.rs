@@ -96,7 +96,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<Exi
             true => Mode::Processes,
             false => Mode::Threads,
         },
-        start: args.sync.parse()?,
+        start: args.sync.into(),
         similar: !planned.options.learn,
     };
     let races = Races::here(&Store::standard(), here);

@@ -6,7 +6,6 @@ use anyhow::{Result, bail};
 use clap::Args;
 use corecast_bench::sized::ELEMENT_BYTES;
 use corecast_model::Collective;
-use corecast_model::profile::Start;
 use corecast_tune::tuner::{BUDGET, TuneRequest};
 
 use crate::options::Sync;
@@ -111,10 +110,7 @@ const SIZE_MAX: usize = 1 << 28;
 /// An operation, a size or a time cannot be read or is out of range.
 pub(super) fn request(args: &TuneArgs) -> Result<TuneRequest> {
     let mut request = TuneRequest {
-        start: match args.sync {
-            Sync::Strict => Start::Together,
-            Sync::Loose => Start::BackToBack,
-        },
+        start: args.sync.into(),
         most: args.most,
         ..TuneRequest::default()
     };

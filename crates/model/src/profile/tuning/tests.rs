@@ -208,9 +208,9 @@ fn circumstances_say_what_changed() {
         assert!(then.stale(&now).unwrap().contains(part));
     }
     assert_eq!("loose".parse(), Ok(Start::BackToBack));
-    let error = "fibres".parse::<Mode>().unwrap_err().to_string();
+    let error = "tight".parse::<Start>().unwrap_err().to_string();
     assert_eq!(
         error,
-        "\"fibres\" is no mode of a team: take one of threads, processes"
+        "\"tight\" is no synchronisation: take one of strict, loose"
     );
 }
