@@ -1,7 +1,7 @@
-//! The call that `sim` and `graph` are about, as their JSON begins.
+//! The call that `sim` and `graph` are about, as their JSON and their text begin.
 
 use corecast_plan::Pattern;
-use corecast_sim::drive::Call;
+use corecast_sim::drive::{Call, Collective};
 use serde::Serialize;
 
 /// A call of a collective on some threads of a machine.
@@ -36,4 +36,14 @@ impl<'a> CallReport<'a> {
             threads,
         }
     }
+}
+
+/// A line that says what is called, with blocks of `size` bytes, and `on` what.
+pub(crate) fn title(call: &Call, size: usize, pattern: Pattern, on: &str) -> String {
+    let bytes = match call.collective {
+        Collective::Barrier => String::new(),
+        _ => format!(" {size} bytes,"),
+    };
+    let (collective, algorithm) = (call.collective, &call.algorithm);
+    format!("{collective}, {algorithm},{bytes} pattern {pattern}, on {on}")
 }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use corecast_collectives::preferences::parse_bytes;
+use corecast_model::Collective;
 
 /// The ratio of two neighbouring sizes of a range.
 const STEP: usize = 4;
@@ -34,6 +35,19 @@ pub(crate) fn parse(list: &str) -> Result<Vec<usize>> {
         add(last);
     }
     Ok(sizes)
+}
+
+/// Parses the size of a block of one call of `collective`. A barrier has none, and gets 0.
+///
+/// # Errors
+///
+/// The text is no size, or more than one.
+pub(crate) fn block(text: &str, collective: Collective) -> Result<usize> {
+    match (collective, &parse(text)?[..]) {
+        (Collective::Barrier, [_]) => Ok(0),
+        (_, &[bytes]) => Ok(bytes),
+        _ => bail!("--size {text:?}: one size at a time"),
+    }
 }
 
 /// A number of bytes, with K, M or G for powers of 1024.

@@ -10,13 +10,13 @@ use corecast_collectives::Plans;
 use corecast_draw::simulated::{graph_dot, graph_svg};
 use corecast_draw::table;
 use corecast_plan::{Members, Pattern};
-use corecast_sim::drive::{self, Collective, Job};
-use corecast_sim::symbolic::{ActTimes, Analysis, Bounds, CostRules, Placement, record_job};
+use corecast_sim::drive::{self, Job};
+use corecast_sim::symbolic::{ActTimes, Analysis, CostRules, Placement, record_job};
 use corecast_tune::forecast::job;
 use corecast_tune::modelled::RANKS_MAX;
 use serde::Serialize;
 
-use crate::call_report::CallReport;
+use crate::call_report::{self, CallReport};
 use crate::options::Global;
 use crate::team::{self, TeamArgs};
 use crate::{output, sizes, source};
@@ -101,13 +101,7 @@ pub(crate) fn run(global: &Global, args: &GraphArgs) -> Result<ExitCode> {
         output::check_writable(path)?;
     }
     let collective = drive::collective(&args.op)?;
-    let [size] = sizes::parse(&args.size)?[..] else {
-        bail!("--size {:?}: one size is drawn at a time", args.size);
-    };
-    let size = match collective {
-        Collective::Barrier => 0,
-        _ => size,
-    };
+    let size = sizes::block(&args.size, collective)?;
     let pattern = args.pattern.parse::<Pattern>()?;
     let source = source::open(global.machine.as_deref())?;
     let members = Members::new(&source.file, team::members(&args.team, &source.file)?)?;
@@ -127,18 +121,6 @@ pub(crate) fn run(global: &Global, args: &GraphArgs) -> Result<ExitCode> {
     let placement = Placement::of_model(&members.costs, places.collect());
     let analysis = Analysis::new(&graph, &placement, &CostRules::default());
 
-    if let Some(path) = &args.svg {
-        output::save(path, &graph_svg(&analysis))?;
-    }
-    if let Some(path) = &args.dot {
-        output::save(path, &graph_dot(&analysis))?;
-    }
-    if [&args.svg, &args.dot]
-        .iter()
-        .any(|path| path.as_deref() == Some("-"))
-    {
-        return Ok(ExitCode::SUCCESS);
-    }
     let drawn = Drawn {
         members: &members,
         job: &job,
@@ -146,6 +128,19 @@ pub(crate) fn run(global: &Global, args: &GraphArgs) -> Result<ExitCode> {
         size,
         analysis: &analysis,
     };
+    let title = drawn.title().join(", ");
+    if let Some(path) = &args.svg {
+        output::save(path, &graph_svg(&analysis, &title))?;
+    }
+    if let Some(path) = &args.dot {
+        output::save(path, &graph_dot(&analysis, &title))?;
+    }
+    if [&args.svg, &args.dot]
+        .iter()
+        .any(|path| path.as_deref() == Some("-"))
+    {
+        return Ok(ExitCode::SUCCESS);
+    }
     match global.json {
         true => output::json(&drawn.report())?,
         false => output::print(&drawn.text())?,
@@ -192,19 +187,27 @@ impl Drawn<'_> {
         }
     }
 
-    fn text(&self) -> String {
-        let (graph, call, unit) = (self.analysis.graph(), self.job.call(), self.members.unit());
-        let (n, machine) = (graph.ranks(), &self.members.machine);
-        let [order, data, shared, polls] = graph.edge_counts();
-        let Bounds { t_min, .. } = self.analysis.bounds();
-        let mut text = format!(
-            "{}, {}, {} bytes, pattern {}, on {n} ranks of {machine}\n\nT_min {t_min:.1} {unit}",
-            call.collective, call.algorithm, self.size, self.pattern
+    /// What was called, and the bounds of its time.
+    fn title(&self) -> [String; 2] {
+        let (unit, bounds) = (self.members.unit(), self.analysis.bounds());
+        let on = format!(
+            "{} ranks of {}",
+            self.analysis.graph().ranks(),
+            self.members.machine
         );
-        let _ = match self.analysis.bounds().finite_t_max() {
-            Some(t_max) => writeln!(text, ", T_max {t_max:.1} {unit}"),
-            None => writeln!(text),
-        };
+        let called = call_report::title(self.job.call(), self.size, self.pattern, &on);
+        let mut times = format!("T_min {:.1} {unit}", bounds.t_min);
+        if let Some(t_max) = bounds.finite_t_max() {
+            let _ = write!(times, ", T_max {t_max:.1} {unit}");
+        }
+        [called, times]
+    }
+
+    fn text(&self) -> String {
+        let graph = self.analysis.graph();
+        let [order, data, shared, polls] = graph.edge_counts();
+        let [called, times] = self.title();
+        let mut text = format!("{called}\n\n{times}\n");
         let _ = writeln!(
             text,
             "{} acts on {} lines; edges: {order} by a rank's order (E1), {data} by data (E2), {shared} of ranks on one line \

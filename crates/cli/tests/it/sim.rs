@@ -211,7 +211,11 @@ fn what_cannot_be_simulated_is_refused() {
         ("parts:mesh:2x2", "--op alltoall --size 1G", "beyond"),
         ("parts:mesh:2x2", "--jitter=-1", "-1"),
         ("parts:mesh:64x64", "--pattern mst", "\"mst\""),
-        ("parts:mesh:2x2", "--svg - --timeline -", "\"-\""),
+        (
+            "parts:mesh:2x2",
+            "--svg - --timeline -",
+            "takes one of them",
+        ),
         (
             "parts:mesh:2x2",
             "--compare --patterns binary,oak",

@@ -7,7 +7,8 @@ use corecast_sim::symbolic::Analysis;
 use super::critical::{Critical, short};
 use crate::dot::quoted;
 
-/// The graph as DOT: a box for each rank, costs of T_min on the acts, the critical path in red.
+/// The graph as DOT: a box for each rank, costs of T_min on the acts, the critical path in red. `title` says what it is the
+/// graph of.
 ///
 /// # Cost
 ///
@@ -30,14 +31,13 @@ use crate::dot::quoted;
 /// let machine = corecast_model::synthetic("core:2")?;
 /// let places = machine.machine().pus.iter().map(Place::from).collect();
 /// let placement = Placement::of_model(machine.costs(), places);
-/// let drawing = graph_dot(&Analysis::new(&graph, &placement, &CostRules::default()));
+/// let drawing = graph_dot(&Analysis::new(&graph, &placement, &CostRules::default()), "a flag");
 /// assert!(drawing.contains("a0 -> a1 [color=red"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn graph_dot(analysis: &Analysis<'_>) -> String {
+pub fn graph_dot(analysis: &Analysis<'_>, title: &str) -> String {
     let (graph, critical) = (analysis.graph(), Critical::of(analysis));
-    let bounds = analysis.bounds();
     let mut out = String::new();
     let mut line = |text: std::fmt::Arguments<'_>| {
         // Writing to a string cannot fail.
@@ -45,9 +45,9 @@ pub fn graph_dot(analysis: &Analysis<'_>) -> String {
         out.push('\n');
     };
     line(format_args!("digraph acts {{"));
-    let (least, most) = (short(bounds.t_min), short(bounds.t_max));
     line(format_args!(
-        "  label=\"T_min {least}, T_max {most}\"; node [shape=circle, fontsize=10];"
+        "  label={}; node [shape=circle, fontsize=10];",
+        quoted(title)
     ));
     for rank in 0..graph.ranks() {
         line(format_args!("  subgraph cluster_{rank} {{"));

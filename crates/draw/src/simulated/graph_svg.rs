@@ -5,17 +5,24 @@ use svg::node::element::Line;
 use svg::{Document, Node};
 
 use super::critical::{Critical, short};
-use crate::canvas::{self, line, rectangle, text};
+use crate::canvas::{self, line, rectangle, text, width_of};
 
 /// Lengths in pixels.
 const COLUMN: f64 = 166.0;
 const MARGIN: f64 = 20.0;
-const HEAD: f64 = 60.0;
+const HEAD: f64 = 94.0;
 const ACT: f64 = 26.0;
 const WIDTH: f64 = 144.0;
 
+/// What the picture says of its marks.
+const LEGEND: [&str; 3] = [
+    "downwards: by when an act ends in the best case; number: its cost in T_min",
+    "red: critical path; dotted: a rank's order (E1); solid: data (E2)",
+    "without an arrow: ranks on one line (E3); dashed: polls (E4)",
+];
+
 /// The graph as SVG: acts as boxes in a column for each rank, from the top in the order in which they
-/// end in the best case, with the cost of T_min; the critical path in red.
+/// end in the best case, with the cost of T_min; the critical path in red. `title` says what it is the graph of.
 ///
 /// # Cost
 ///
@@ -38,33 +45,32 @@ const WIDTH: f64 = 144.0;
 /// let machine = corecast_model::synthetic("core:2")?;
 /// let places = machine.machine().pus.iter().map(Place::from).collect();
 /// let placement = Placement::of_model(machine.costs(), places);
-/// let drawing = graph_svg(&Analysis::new(&graph, &placement, &CostRules::default()));
+/// let drawing = graph_svg(&Analysis::new(&graph, &placement, &CostRules::default()), "a flag");
 /// assert!(drawing.starts_with("<svg") && drawing.contains("write flag"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn graph_svg(analysis: &Analysis<'_>) -> String {
+pub fn graph_svg(analysis: &Analysis<'_>, title: &str) -> String {
     let (graph, critical) = (analysis.graph(), Critical::of(analysis));
     let rows = rows(analysis);
     let depth = rows.iter().copied().max().unwrap_or(0) + 1;
+    let legend = LEGEND.map(|words| width_of(words, 9.5));
+    let words = legend.into_iter().fold(width_of(title, 13.0), f64::max);
     let (width, height) = (
-        2.0 * MARGIN + COLUMN * graph.ranks() as f64,
+        2.0 * MARGIN + words.max(COLUMN * graph.ranks() as f64),
         HEAD + MARGIN + 2.0 * ACT * depth as f64,
     );
     let at = |act: usize| {
         let x = MARGIN + COLUMN * (graph.acts()[act].rank as f64 + 0.5);
         (x, HEAD + ACT + 2.0 * ACT * rows[act] as f64)
     };
-    let bounds = analysis.bounds();
-    let title = format!(
-        "T_min {}, T_max {}",
-        short(bounds.t_min),
-        short(bounds.t_max)
-    );
-    let mut picture = canvas::document(width, height, &title)
+    let mut picture = canvas::document(width, height, title)
         .set("font-size", 9.5)
         .add(canvas::arrowhead("to", "#444"))
-        .add(text(&title, MARGIN, 20.0).set("font-size", 13));
+        .add(text(title, MARGIN, 18.0).set("font-size", 13));
+    for (line, words) in LEGEND.into_iter().enumerate() {
+        picture.append(text(words, MARGIN, 33.0 + 12.0 * line as f64));
+    }
     for rank in 0..graph.ranks() {
         let x = MARGIN + COLUMN * rank as f64 + (COLUMN - WIDTH) / 2.0 - 6.0;
         let (wide, high) = (WIDTH + 12.0, height - HEAD + 10.0 - MARGIN);

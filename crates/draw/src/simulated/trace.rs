@@ -5,16 +5,21 @@ use corecast_sim::trace::{Trace, TraceSpan};
 use svg::Node;
 use svg::node::element::Group;
 
-use crate::canvas::{self, line, rectangle, text, with_hint};
+use crate::canvas::{self, line, rectangle, text, width_of, with_hint};
+use crate::plot::ticks;
 
 /// Lengths in pixels.
 const LANE: f64 = 22.0;
 const BLOCK: f64 = 14.0;
 const LEFT: f64 = 70.0;
 const WIDTH: f64 = 900.0;
-const TOP: f64 = 40.0;
+const TOP: f64 = 58.0;
 
-/// The colour of a block: blue for sending, grey for waiting and receiving, orange for anything else.
+/// What the picture says of its marks.
+const LEGEND: &str = "blue: sends; grey: receives or waits; orange: waits until others have read what it lends; \
+    arrow: a message";
+
+/// The colour of a block, as [`LEGEND`] says.
 fn colour(name: &str) -> &'static str {
     match name {
         "send" | "notify" | "post" | "add" | "lend" => "#2b6cb0",
@@ -23,8 +28,7 @@ fn colour(name: &str) -> &'static str {
     }
 }
 
-/// The timeline of `trace` as SVG. Blue is sending, grey is waiting and receiving; a hint on each block names
-/// the call, the peer and the times.
+/// The timeline of `trace` as SVG; a hint on each block names the call, the peer and the times.
 #[must_use]
 pub fn trace_svg(trace: &Trace, title: &str) -> String {
     let spans = trace.spans();
@@ -34,10 +38,21 @@ pub fn trace_svg(trace: &Trace, title: &str) -> String {
     let ranks = spans.iter().map(|span| span.rank + 1).max().unwrap_or(1);
     let x = |time: f64| LEFT + time / latest * WIDTH;
     let y = |rank: u32| TOP + f64::from(rank) * LANE;
-    let (width, height) = (LEFT + WIDTH + 20.0, y(ranks) + 40.0);
+    let width = (LEFT + WIDTH + 20.0).max(LEFT + width_of(title, 13.0));
+    let height = y(ranks) + 26.0;
     let mut picture = canvas::document(width, height, title)
         .add(canvas::arrowhead("tip", "#1a202c"))
-        .add(text(title, LEFT, 20.0).set("font-size", 13));
+        .add(text(title, LEFT, 20.0).set("font-size", 13))
+        .add(text(LEGEND, LEFT, 38.0));
+    for (tick, (time, label)) in ticks(0.0, latest, 8).into_iter().enumerate() {
+        let label = match tick {
+            0 => format!("{label} {}", trace.unit()),
+            _ => label,
+        };
+        let mark = line((x(time), TOP - 8.0), (x(time), y(ranks)));
+        picture.append(mark.set("class", "tick").set("stroke", "#e2e8f0"));
+        picture.append(text(&label, x(time), y(ranks) + 12.0).set("text-anchor", "middle"));
+    }
     for rank in 0..ranks {
         let middle = y(rank) + BLOCK / 2.0;
         picture.append(text(&format!("rank {rank}"), 5.0, y(rank) + BLOCK - 3.0));
@@ -65,11 +80,6 @@ pub fn trace_svg(trace: &Trace, title: &str) -> String {
         let head = (x(end(&to)), y(to.rank) + BLOCK / 2.0);
         arrows.append(line(tail, head).set("marker-end", "url(#tip)"));
     }
-    let scale = y(ranks) + 16.0;
-    let last = text(&format!("{latest} {}", trace.unit()), LEFT + WIDTH, scale);
-    picture = picture
-        .add(arrows)
-        .add(text("0", LEFT, scale))
-        .add(last.set("text-anchor", "end"));
+    picture.append(arrows);
     canvas::finish(&picture)
 }

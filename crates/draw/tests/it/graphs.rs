@@ -43,7 +43,7 @@ fn drawings_have_every_act_and_edge_and_the_critical_path() {
             let graph = record_job(&job).unwrap();
             let placement = placement(n);
             let analysis = Analysis::new(&graph, &placement, &CostRules::default());
-            let (dot, svg) = (graph_dot(&analysis), graph_svg(&analysis));
+            let (dot, svg) = (graph_dot(&analysis, "a & b"), graph_svg(&analysis, "a & b"));
             let [e1, e2, e3, e4] = graph.edge_counts();
             let lines = |part: &str| dot.lines().filter(|line| line.contains(part)).count();
             assert_eq!(lines(" -> a"), e1 + e2 + e3 + e4, "{}", job.call());
@@ -96,7 +96,12 @@ fn a_trace_has_a_lane_for_each_rank_and_an_arrow_for_each_message() {
             .filter(|node| node.has_tag_name(name))
             .count()
     };
-    let lines = 6 + found.trace.pairs().len();
+    let (messages, ticks) = (
+        found.trace.pairs().len(),
+        svg.matches("class=\"tick\"").count(),
+    );
+    let lines = 6 + messages + ticks;
+    assert!((4..=20).contains(&ticks), "{ticks} ticks");
     assert!(
         found.trace.pairs().len() >= 5,
         "a message to each of the others"

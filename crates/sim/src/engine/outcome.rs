@@ -111,7 +111,7 @@ pub struct ServerUse {
     pub name: String,
     /// Requests that it served.
     pub served: u64,
-    /// The part of the run for which it was busy.
+    /// The time for which it is busy, by that of the run: above 1 where lines are written back after the run.
     pub utilisation: f64,
     /// The mean wait of a request.
     pub wait_mean: f64,

@@ -94,9 +94,7 @@ impl SimArgs {
     /// A name, a size or a time cannot be read, or two pictures are to be on standard output.
     pub(super) fn request(&self) -> Result<(Collective, usize)> {
         let collective = drive::collective(&self.op)?;
-        let [size] = sizes::parse(&self.size)?[..] else {
-            bail!("--size {:?}: one size is simulated at a time", self.size);
-        };
+        let size = sizes::block(&self.size, collective)?;
         for (flag, time) in [("--jitter", self.jitter), ("--skew", self.skew)] {
             if !(0.0..1e9).contains(&time) {
                 bail!("{flag} {time}: a time of at least 0 and below 1e9 is needed");
@@ -107,9 +105,6 @@ impl SimArgs {
                 "--warm-up {}: at most {WARM_UP_MAX} calls are simulated before the one that counts",
                 self.warm_up
             );
-        }
-        if self.timeline.as_deref() == Some("-") && self.svg.as_deref() == Some("-") {
-            bail!("--timeline and --svg both to \"-\": standard output takes one of them");
         }
         Ok((collective, size))
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::args::SimArgs;
 use super::place::Place;
-use crate::call_report::CallReport;
+use crate::call_report::{self, CallReport};
 use crate::options::Global;
 use crate::output;
 use crate::team;
@@ -58,7 +58,6 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let root = team::rank_or_auto(&args.root, place.cores.len())?;
     let plans = place.plans(pattern, root)?;
     let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
-    let algorithm = job.call().algorithm.as_str();
     let team = (&place.machine.name[..], &place.threads[..]);
     let setting = CallSetting {
         entry: place.entry(&job),
@@ -73,11 +72,8 @@ pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
         false => place.bounds(&job)?,
     };
     let mut on_output = false;
-    let title = format!(
-        "{collective}, {algorithm}, {size} bytes, pattern {pattern}, on {} cores of {}",
-        place.cores.len(),
-        place.machine.name
-    );
+    let on = format!("{} cores of {}", place.cores.len(), place.machine.name);
+    let title = call_report::title(job.call(), size, pattern, &on);
     if let Some(path) = &args.timeline {
         output::save(path, &found.trace.perfetto())?;
         on_output |= path == "-";
@@ -163,6 +159,9 @@ fn replay(global: &Global, args: &SimArgs) -> String {
 const LEGEND: &str =
     "hosts from left to right, a sign for each part, up to the busiest of its row\n\n";
 
+/// What a share above 100 % means.
+const LATER: &str = "above 100 %: with what is written back after the last rank is done\n";
+
 /// What passed each level of a machine of several hosts, and the busiest part there.
 fn levels(found: &CallPrediction) -> String {
     let mut text = String::new();
@@ -231,6 +230,10 @@ fn text(
             format!("{:.1}", server.wait_mean),
         ]);
     }
-    let _ = write!(text, "\n{table}\n\nagain with: {replay}\n");
+    let _ = write!(text, "\n{table}\n");
+    if found.servers.iter().any(|server| server.utilisation > 1.0) {
+        text.push_str(LATER);
+    }
+    let _ = write!(text, "\nagain with: {replay}\n");
     text
 }
