@@ -14,8 +14,8 @@ use crate::options::Global;
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
-    match &args.size {
-        Some(size) => at_size::run(global, args, size),
-        None => plans::run(global, args),
+    match (&args.op, &args.size) {
+        (Some(op), Some(size)) => at_size::run(global, args, op, size),
+        _ => plans::run(global, args),
     }
 }
