@@ -186,7 +186,29 @@ impl BenchArgs {
                 "--probe: threads that are not pinned have no place in a model, leave one of --probe and --pinning unpinned out"
             );
         }
-        Ok(())
+        match self.sync {
+            Sync::Strict => Ok(()),
+            Sync::Loose => self.check_loose(),
+        }
+    }
+
+    /// Checks that no option is given which only operations with a common start have.
+    fn check_loose(&self) -> Result<()> {
+        let start = self.start.is_some_and(|start| start != StartArg::Auto);
+        let cache = self.cache.as_deref().is_some_and(|cache| cache != "warm");
+        let excluded = [
+            (self.op.operations().is_empty(), "--op", "collectives alone"),
+            (start, "--start", "no common start"),
+            (cache, "--cache", "no time to empty caches"),
+            (self.osu, "--osu", "no latency of a single operation"),
+            (self.probe, "--probe", "no forecasts"),
+        ];
+        match excluded.iter().find(|(given, ..)| *given) {
+            Some((_, option, what)) => {
+                bail!("--sync loose has {what}: leave {option} out or take --sync strict")
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -40,18 +40,11 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
         bail!("bench measures this machine, not {machine:?}: leave -i out");
     }
     args.check()?;
-    let sizes = sizes::parse(args.size.as_deref().unwrap_or(SIZE))?;
-    let unfit = |size: &&usize| !size.is_multiple_of(ELEMENT_BYTES) || **size > SIZE_MAX;
-    if let Some(size) = sizes.iter().find(unfit) {
-        bail!("--size {size}: multiples of {ELEMENT_BYTES} up to {SIZE_MAX} are needed");
-    }
+    let sizes = block_sizes(args)?;
     let source = source::open(None)?;
     let laid = laid(args, &source)?;
     let contest = laid.contest(args, source.costs)?;
     let limits = limits(args)?;
-    let is_loose = args.sync == Sync::Loose;
-    let back_to_back = is_loose.then(|| loose(args, contest.oversubscribed()));
-    let back_to_back = back_to_back.transpose()?;
     let placements = contest.placements()?;
     let mut racers = Racers {
         contest: &contest,
@@ -61,10 +54,6 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
         mpi: Vec::new(),
     };
     let tasks = tasks(args, laid.team.threads.len(), &sizes);
-    for task in &tasks {
-        let own = laid.own.racing(task.operation, task.bytes).len();
-        contest::check_memory(task, own)?;
-    }
     if tasks.is_empty() {
         let machine = source.here.as_ref().map(|here| &here.machine);
         let comparison = no_collective(args, &racers, machine, limits)?;
@@ -73,35 +62,13 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
             profile: None,
         }]);
     }
-    for task in tasks.iter().filter(|_| !args.patterns.is_empty()) {
-        // A pattern that cannot do the operation would race as if it had not been named.
-        contest.candidates(match PLANNED.contains(&task.operation) {
-            true => task.operation,
-            false => Collective::Broadcast,
-        })?;
-    }
-    let start = match tasks
-        .iter()
-        .all(|task| task.operation == Collective::Barrier)
-    {
-        true => StartArg::Barrier,
-        false => args.start.unwrap_or(StartArg::Auto),
-    };
-    let (conditions, chosen) = match back_to_back {
-        Some(conditions) => (conditions, None),
-        None => conditions::find(
-            (start, args.cache.as_deref().unwrap_or("warm")),
-            contest.oversubscribed(),
-            &placements,
-            source.file.machine(),
-            || Ok(laid.own.first().planned.plans.clone()),
-        )?,
-    };
+    check(args, &racers, &tasks)?;
+    let (conditions, chosen) = conditions(args, &racers, &tasks, source.file.machine())?;
     join_processes(&mut racers, args, conditions)?;
 
     // The models know how long an operation takes, not how many fit into a time.
-    let known = !is_loose;
-    let here = source.here.as_ref().filter(|_| args.probe && known);
+    let known = args.sync == Sync::Strict;
+    let here = source.here.as_ref().filter(|_| args.probe);
     let fresh = match here {
         Some(here) => FreshCosts::new(&here.machine, &laid.team, laid.team.threads.len()),
         None => FreshCosts::none(),
@@ -147,35 +114,64 @@ pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> 
     Ok(races)
 }
 
-/// The conditions of races whose operations run back to back.
+/// The blocks of data, in bytes.
 ///
 /// # Errors
 ///
-/// Options that only operations with a common start have.
-fn loose(args: &BenchArgs, oversubscribed: bool) -> Result<Conditions> {
-    let excluded = [
-        (
-            args.op.operations().is_empty(),
-            "--op",
-            "no synchronisation",
-        ),
-        (
-            args.start.is_some_and(|start| start != StartArg::Auto),
-            "--start",
-            "no common start",
-        ),
-        (
-            args.cache.as_deref().is_some_and(|cache| cache != "warm"),
-            "--cache",
-            "no time to empty caches",
-        ),
-        (args.osu, "--osu", "no latency of a single operation"),
-        (args.probe, "--probe", "no forecasts"),
-    ];
-    if let Some((_, option, missing)) = excluded.iter().find(|(given, _, _)| *given) {
-        bail!("--sync loose: there is {missing}, leave {option} out or take --sync strict");
+/// A size cannot be read, or has no whole elements, or is too long.
+fn block_sizes(args: &BenchArgs) -> Result<Vec<usize>> {
+    let sizes = sizes::parse(args.size.as_deref().unwrap_or(SIZE))?;
+    let unfit = |size: &&usize| !size.is_multiple_of(ELEMENT_BYTES) || **size > SIZE_MAX;
+    match sizes.iter().find(unfit) {
+        Some(size) => {
+            bail!("--size {size}: multiples of {ELEMENT_BYTES} up to {SIZE_MAX} are needed")
+        }
+        None => Ok(sizes),
     }
-    Ok(Conditions::from(oversubscribed).starting(Start::BackToBack))
+}
+
+/// Checks that the memory suffices for all `tasks`, and that each pattern can do each of them: it would race as if it had not
+/// been named otherwise.
+fn check(args: &BenchArgs, racers: &Racers<'_>, tasks: &[Task]) -> Result<()> {
+    for task in tasks {
+        let own = racers.own.racing(task.operation, task.bytes).len();
+        contest::check_memory(task, own)?;
+    }
+    for task in tasks.iter().filter(|_| !args.patterns.is_empty()) {
+        racers
+            .contest
+            .candidates(match PLANNED.contains(&task.operation) {
+                true => task.operation,
+                false => Collective::Broadcast,
+            })?;
+    }
+    Ok(())
+}
+
+/// The conditions of all races, and a sentence that says how the start of operations was chosen.
+fn conditions(
+    args: &BenchArgs,
+    racers: &Racers<'_>,
+    tasks: &[Task],
+    machine: &Machine,
+) -> Result<(Conditions, Option<String>)> {
+    let oversubscribed = racers.contest.oversubscribed();
+    if args.sync == Sync::Loose {
+        let conditions = Conditions::from(oversubscribed).starting(Start::BackToBack);
+        return Ok((conditions, None));
+    }
+    let is_barrier = |task: &Task| task.operation == Collective::Barrier;
+    let start = match tasks.iter().all(is_barrier) {
+        true => StartArg::Barrier,
+        false => args.start.unwrap_or(StartArg::Auto),
+    };
+    conditions::find(
+        (start, args.cache.as_deref().unwrap_or("warm")),
+        oversubscribed,
+        racers.placements,
+        machine,
+        || Ok(racers.own.first().planned.plans.clone()),
+    )
 }
 
 /// Runs the race of fork and join, or of a message, which are no collectives.
