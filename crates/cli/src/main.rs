@@ -65,17 +65,17 @@ enum Command {
     Probe(commands::probe::ProbeArgs),
     /// Plan an operation: a tree or rounds with its cost, lower bound and gap
     Plan(commands::plan::PlanArgs),
-    /// Say which plan would run, and why
+    /// Say which plan, or at one size which algorithm, would run, and why
     Explain(commands::explain::ExplainArgs),
     /// Draw what the ranks of a collective do to lines, with the critical path and the bounds of its time
     Graph(commands::graph::GraphArgs),
     /// Predict a collective: run it on a simulated machine
     Sim(commands::sim::SimArgs),
-    /// Race Corecast's barriers against others on this machine
+    /// Race Corecast's operations against others' on this machine
     Bench(commands::bench::BenchArgs),
     /// Race algorithms, plans and waits for each operation and size, and keep the winners
     Tune(commands::tune::TuneArgs),
-    /// Bring the whole comparison on this machine, with its pictures, as a static page
+    /// Race everything on this machine and make a static page of it, with pictures
     Report(commands::report::ReportArgs),
     /// Run a program as it is with Corecast's barrier in it; or, with -n, as one team of processes
     Run(commands::run::RunArgs),

@@ -74,6 +74,11 @@ pub(crate) fn open(text: Option<&str>) -> Result<Source> {
         let file = synthetic(spec).with_context(|| format!("synthetic machine {spec:?}"))?;
         return Ok(given(file));
     }
+    if text.starts_with("parts:") {
+        bail!(
+            "{text:?}: machines of parts are simulated, see corecast sim; they have no costs to plan by"
+        );
+    }
     let content = read(text)?;
     // What follows # on a line of a machine list is a comment.
     let lines = content

@@ -74,6 +74,7 @@ fn machines_that_cannot_be_used() {
             ("synthetic:package:0", "\"package:0\""),
             ("synthetic:package:2 cores:4", "\"cores:4\""),
             ("package:4096 core:4096", "4096"),
+            ("parts:mesh:2x2", "see corecast sim"),
         ] {
             let line = corecast(&[command, "-i", spec]).refusal();
             assert!(line.contains(quoted), "{spec}: {line}");

@@ -96,10 +96,11 @@ pub(crate) struct BenchArgs {
     pub(super) overheads: bool,
 
     #[command(flatten)]
-    pub(super) app: AppArgs,
-
-    #[command(flatten)]
     pub(super) team: TeamArgs,
+
+    // Last, as its heading holds for all that follow.
+    #[command(flatten)]
+    pub(super) app: AppArgs,
 }
 
 /// What `--pinning` takes.

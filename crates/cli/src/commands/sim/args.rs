@@ -10,6 +10,9 @@ use crate::sizes;
 
 /// Arguments of `corecast sim`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+MACHINE may also be one that is made of parts: parts:tilepro64, parts:mesh:8x8, parts:packages:2x4 and others, see \
+docs/simulator.md. Of any other machine the costs of messages are known, and their parts are made to fit these.")]
 pub(crate) struct SimArgs {
     /// barrier, broadcast, reduce, allreduce, scatter, gather, allgather, alltoall, reduce_scatter or scan
     #[arg(long, value_name = "OPERATION", default_value = "broadcast")]
