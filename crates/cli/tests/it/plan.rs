@@ -261,7 +261,12 @@ fn pictures_are_well_formed_and_name_every_member() {
         assert!(refusal.contains("name its pattern"));
     }
     for (flags, reason) in [
-        ("--svg - --dot -", "--svg and --dot both to \"-\""),
+        ("--svg - --dot -", "--svg - and --dot -: standard output"),
+        ("--svg - --json", "--svg - and --json: standard output"),
+        (
+            "--dot - --timeline",
+            "--dot - and --timeline: standard output",
+        ),
         (
             "--op barrier --pattern dissemination:2 --dot -",
             "is no tree",

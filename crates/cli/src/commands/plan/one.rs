@@ -12,7 +12,7 @@ use owo_colors::OwoColorize;
 
 use super::args::PlanArgs;
 use super::hosts;
-use super::pictures::{self, Saved};
+use super::pictures;
 use crate::options::Global;
 use crate::planning::{self, Found, PlanReport};
 use crate::source::Source;
@@ -23,6 +23,16 @@ use corecast_plan::Members;
 /// Finds the plan of one pattern and shows it.
 pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
     // Names are checked first, since that is faster than reading a machine.
+    let dash = |path: Option<&str>| path == Some("-");
+    let timeline = args.timeline_in_terminal();
+    output::check_standard_output(&[
+        ("--svg -", dash(args.svg.as_deref())),
+        ("--dot -", dash(args.dot.as_deref())),
+        ("--timeline -", dash(args.timeline_file())),
+        // JSON has the timeline in it.
+        ("--timeline", timeline && !global.json),
+        ("--json", global.json),
+    ])?;
     let request = args.request()?;
     let pattern: Pattern = args.pattern.parse()?;
     if let Some(flag) = args.search_flag()
@@ -43,8 +53,7 @@ pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
     let hosts = hosts::names(&source.file, &team);
     let drawing = pictures::drawing(&team, &found.timed.plan, hosts.as_deref());
     let saved = pictures::save(args, drawing.as_ref(), pattern)?;
-    let timeline = args.timeline_in_terminal();
-    if global.json && saved != Saved::OnStandardOutput {
+    if global.json {
         let mut report = PlanReport::of(&team, &found.timed)
             .with_search(&found)
             .with_hosts(hosts.clone());
@@ -52,7 +61,7 @@ pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
             report = report.with_timeline(&team, &found.timed.plan);
         }
         output::json(&report)?;
-    } else if saved == Saved::Nothing || (timeline && saved == Saved::InFiles) {
+    } else if timeline || !saved {
         let drawing = drawing.as_ref();
         output::print(&text(global, &source, &team, &found, drawing, timeline))?;
     }

@@ -8,17 +8,6 @@ use super::args::PlanArgs;
 use crate::output;
 use corecast_plan::Members;
 
-/// Where the pictures were written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Saved {
-    /// No picture was asked for.
-    Nothing,
-    /// All pictures are in files.
-    InFiles,
-    /// One picture is on standard output, which can take no other text.
-    OnStandardOutput,
-}
-
 /// The drawing of `plan`; `None` where it is no tree.
 pub(super) fn drawing<'a>(
     team: &'a Members,
@@ -43,16 +32,16 @@ pub(super) fn drawing<'a>(
     })
 }
 
-/// Saves the pictures that the arguments ask for.
+/// Saves the pictures that the arguments ask for, and returns whether there are any.
 ///
 /// # Errors
 ///
-/// The plan is no tree, two pictures are to be on standard output, or a path cannot be written.
+/// The plan is no tree, or a path cannot be written.
 pub(super) fn save(
     args: &PlanArgs,
     drawing: Option<&Drawing<'_>>,
     pattern: Pattern,
-) -> Result<Saved> {
+) -> Result<bool> {
     let pictures = [
         ("--svg", args.svg.as_deref()),
         ("--dot", args.dot.as_deref()),
@@ -65,19 +54,8 @@ pub(super) fn save(
                 "pattern \"{pattern}\" is no tree: there is nothing for --svg, --dot or --timeline to draw"
             );
         }
-        return Ok(Saved::Nothing);
+        return Ok(false);
     };
-    let on_output: Vec<&str> = pictures
-        .iter()
-        .filter(|(_, path)| *path == Some("-"))
-        .map(|(flag, _)| *flag)
-        .collect();
-    if on_output.len() > 1 {
-        bail!(
-            "{} both to \"-\": standard output takes one picture",
-            on_output.join(" and ")
-        );
-    }
     for (flag, path) in pictures {
         let Some(path) = path else { continue };
         let picture = match flag {
@@ -87,9 +65,5 @@ pub(super) fn save(
         };
         output::save(path, &picture)?;
     }
-    Ok(match (wanted, on_output.is_empty()) {
-        (false, _) => Saved::Nothing,
-        (true, true) => Saved::InFiles,
-        (true, false) => Saved::OnStandardOutput,
-    })
+    Ok(wanted)
 }
