@@ -169,13 +169,16 @@ impl Grid {
     }
 
     /// The range that colours span: all entries but the greatest 1 %, so that a single outlier
-    /// does not make all others dark.
+    /// does not make all others dark, and at least [`NEAR`] of the least, so that what is about equal looks so.
     pub fn range(&self) -> (f64, f64) {
         let mut all: Vec<f64> = self.entries().map(|e| e.0).collect();
         all.sort_by(f64::total_cmp);
         match all.len() {
             0 => (0.0, 1.0),
-            n => (all[0], all[(n - 1) - (n - 1) / 100]),
+            n => {
+                let (least, greatest) = (all[0], all[(n - 1) - (n - 1) / 100]);
+                (least, greatest.max(least * (1.0 + NEAR)))
+            }
         }
     }
 
@@ -217,6 +220,9 @@ impl Grid {
     }
 }
 
+/// The least range of colours, as a part of the least entry.
+const NEAR: f64 = 0.05;
+
 /// The position of `value` in `range`, from 0 to 1.
 pub(super) fn position(value: f64, range: (f64, f64)) -> f64 {
     let width = range.1 - range.0;
@@ -250,6 +256,15 @@ mod tests {
         assert_eq!(s.greatest, (21.0, 2, 1));
         assert!((s.mean - 11.0).abs() < 1e-12);
         assert!(ramp(1).summary().is_none());
+    }
+
+    #[test]
+    fn what_is_about_equal_has_one_colour() {
+        let costs = |low: f64| move |i: usize, _: usize| if i == 0 { low } else { 200.0 };
+        let grid = |low| Grid::new("send", "ns", vec![0, 1], vec![0; 2], costs(low), None);
+        let position = |low| position(200.0, grid(low).range());
+        assert!(position(199.5) < 0.06);
+        assert_eq!(position(180.0), 1.0);
     }
 
     #[test]

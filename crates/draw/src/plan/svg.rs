@@ -177,7 +177,8 @@ fn layout(drawing: &Drawing<'_>, view: &View<'_>, top: f64, length: f64) -> Layo
             at[rank] = (left + MARGIN + (lane as f64 + 0.5) * LANE, y);
         }
         // A box is at least wide enough for its name.
-        let width = (lanes.len() as f64 * LANE + 2.0 * MARGIN).max(96.0);
+        let name = width_of(&drawing.box_title(node), 11.0) + MARGIN;
+        let width = (lanes.len() as f64 * LANE + 2.0 * MARGIN).max(name);
         boxes.push((node, left, width));
         left += width + MARGIN;
     }
