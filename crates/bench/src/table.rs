@@ -2,7 +2,8 @@
 
 use crate::comparison::{Comparison, Entry, Forecast};
 use crate::engine::Role;
-use crate::stats::{Interval, Ratio};
+use crate::sized::RankTimes;
+use crate::stats::{Interval, Ratio, Summary};
 use corecast_model::words::digits;
 use std::fmt::Write;
 
@@ -23,75 +24,17 @@ pub enum Extent {
 /// of the ranks, how far apart the ranks began, and outliers. Where entrants choose among algorithms, a column names the
 /// one that ran.
 pub fn render(comparison: &Comparison, extent: Extent) -> String {
-    let floor = comparison.fastest(Role::Floor);
-    let peer = comparison.fastest(Role::Peer);
-    let mut timed: Vec<(f64, &Entry)> = comparison
-        .entries
-        .iter()
-        .filter_map(|entry| Some((entry.summary()?.median, entry)))
-        .collect();
-    timed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut slower = 0;
-    if extent == Extent::Best {
-        let mut seen: Vec<&str> = Vec::new();
-        timed.retain(|(_, entry)| {
-            let first = !seen.contains(&entry.name.as_str());
-            seen.push(&entry.name);
-            slower += usize::from(!first && entry.role != Role::Floor);
-            first
-        });
-    }
-    let predicted = timed.iter().any(|(_, e)| e.predicted_ns.is_some());
-    let forecast = timed.iter().any(|(_, e)| e.forecast.is_some());
-    let columns = Columns {
-        ranks: extent == Extent::All && timed.iter().any(|(_, e)| e.rank_summary().is_some()),
-        starts: extent == Extent::All && timed.iter().any(|(_, e)| !e.start_spreads().is_empty()),
-        outliers: extent == Extent::All,
-        algorithm: timed.iter().any(|(_, e)| e.algorithm.is_some()),
-        predicted,
-        forecast,
-        floor: floor.is_some(),
-        peer: peer.is_some(),
+    let mut timed: Vec<Timed<'_>> = comparison.entries.iter().filter_map(Timed::of).collect();
+    timed.sort_by(|a, b| a.summary.median.total_cmp(&b.summary.median));
+    let slower = match extent {
+        Extent::Best => keep_fastest(&mut timed),
+        Extent::All => 0,
     };
-    let mut rows = vec![columns.header()];
-    for (_, entry) in &timed {
-        let Some(summary) = entry.summary() else {
-            continue;
-        };
-        let mut row = vec![
-            entry.name.clone(),
-            digits(summary.median),
-            range(summary.interval, digits),
-        ];
-        let seen = entry.rank_summary();
-        if columns.ranks {
-            row.push(known(seen.map(|times| times.average), digits));
-        }
-        if columns.starts {
-            row.push(known(seen.and_then(|times| times.start_spread), digits));
-        }
-        if columns.outliers {
-            row.push(format!("{} of {}", summary.outliers, summary.samples));
-        }
-        if predicted {
-            row.push(known(entry.predicted_ns, digits));
-        }
-        if forecast {
-            let times = Forecast::columns(entry.forecast);
-            row.extend(times.map(|time| known(time, digits)));
-        }
-        for base in [floor, peer].into_iter().flatten() {
-            row.push(known(comparison.ratio(entry, base), |ratio| match extent {
-                Extent::Best => digits(ratio.median),
-                Extent::All => with_interval(ratio),
-            }));
-        }
-        if columns.algorithm {
-            row.push(known(entry.algorithm.clone(), |name| name));
-        }
-        row.push(entry.setting.clone());
-        rows.push(row);
-    }
+    let columns = columns(comparison, &timed, extent);
+    let headings = columns.iter().map(|column| column.heading.to_owned());
+    let row = |timed: &Timed<'_>| columns.iter().map(|column| (column.cell)(timed)).collect();
+    let mut rows: Vec<Vec<String>> = vec![headings.collect()];
+    rows.extend(timed.iter().map(row));
 
     let mut text = String::new();
     let _ = writeln!(
@@ -102,7 +45,8 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         places(&comparison.placements, comparison.oversubscribed),
         comparison.rounds
     );
-    align_text(&mut text, &rows, 1 + usize::from(columns.algorithm));
+    let words = columns.iter().filter(|column| column.is_words).count();
+    align_text(&mut text, &rows, words);
     if slower > 0 {
         let settings = if slower == 1 { "setting" } else { "settings" };
         let _ = writeln!(text, "not shown: {slower} slower {settings} of these");
@@ -123,34 +67,107 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
     text
 }
 
-/// Which columns a table has.
-struct Columns {
-    ranks: bool,
-    starts: bool,
-    outliers: bool,
-    predicted: bool,
-    forecast: bool,
-    floor: bool,
-    peer: bool,
-    algorithm: bool,
+/// An entry that was timed, and its times.
+struct Timed<'a> {
+    entry: &'a Entry,
+    summary: Summary,
+    ranks: Option<RankTimes>,
 }
 
-impl Columns {
-    fn header(&self) -> Vec<String> {
-        let mut header = vec!["name", "median", "95 % interval"];
-        header.extend(self.ranks.then_some("ranks' mean"));
-        header.extend(self.starts.then_some("begin apart"));
-        header.extend(self.outliers.then_some("outliers"));
-        header.extend(self.predicted.then_some("predicted"));
-        if self.forecast {
-            header.extend(Forecast::COLUMNS);
-        }
-        header.extend(self.floor.then_some("/ floor"));
-        header.extend(self.peer.then_some("/ best peer"));
-        header.extend(self.algorithm.then_some("algorithm"));
-        header.push("setting");
-        header.into_iter().map(str::to_owned).collect()
+impl<'a> Timed<'a> {
+    fn of(entry: &'a Entry) -> Option<Self> {
+        Some(Self {
+            entry,
+            summary: entry.summary()?,
+            ranks: entry.rank_summary(),
+        })
     }
+}
+
+/// Keeps the first, and so fastest, setting of each entrant, and returns how many others there were, floors aside.
+fn keep_fastest(timed: &mut Vec<Timed<'_>>) -> usize {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut slower = 0;
+    timed.retain(|Timed { entry, .. }| {
+        let first = !seen.contains(&entry.name.as_str());
+        seen.push(&entry.name);
+        slower += usize::from(!first && entry.role != Role::Floor);
+        first
+    });
+    slower
+}
+
+/// A column of a table.
+struct Column<'a> {
+    heading: &'static str,
+    cell: Box<dyn Fn(&Timed<'_>) -> String + 'a>,
+    /// Whether it is one of the last columns, which are aligned left.
+    is_words: bool,
+}
+
+/// The columns of a table: those about which something is known of any entry, some of them in the longer table alone.
+fn columns<'a>(comparison: &'a Comparison, timed: &[Timed<'_>], extent: Extent) -> Vec<Column<'a>> {
+    let all = extent == Extent::All;
+    let any = |has: fn(&Timed<'_>) -> bool| timed.iter().any(has);
+    let mut columns = Vec::new();
+    let mut add = |heading, cell: Box<dyn Fn(&Timed<'_>) -> String + 'a>| {
+        columns.push(Column {
+            heading,
+            cell,
+            is_words: matches!(heading, "algorithm" | "setting"),
+        });
+    };
+    add("name", Box::new(|of| of.entry.name.clone()));
+    add("median", Box::new(|of| digits(of.summary.median)));
+    add(
+        "95 % interval",
+        Box::new(|of| range(of.summary.interval, digits)),
+    );
+    if all && any(|of| of.ranks.is_some()) {
+        let mean = |of: &Timed<'_>| known(of.ranks.map(|times| times.average), digits);
+        add("ranks' mean", Box::new(mean));
+    }
+    if all && any(|of| !of.entry.start_spreads().is_empty()) {
+        let spread = |of: &Timed<'_>| known(of.ranks.and_then(|times| times.start_spread), digits);
+        add("begin apart", Box::new(spread));
+    }
+    if all {
+        let outliers =
+            |of: &Timed<'_>| format!("{} of {}", of.summary.outliers, of.summary.samples);
+        add("outliers", Box::new(outliers));
+    }
+    if any(|of| of.entry.predicted_ns.is_some()) {
+        add(
+            "predicted",
+            Box::new(|of| known(of.entry.predicted_ns, digits)),
+        );
+    }
+    if any(|of| of.entry.forecast.is_some()) {
+        for (column, heading) in Forecast::COLUMNS.into_iter().enumerate() {
+            let time =
+                move |of: &Timed<'_>| known(Forecast::columns(of.entry.forecast)[column], digits);
+            add(heading, Box::new(time));
+        }
+    }
+    for (heading, role) in [("/ floor", Role::Floor), ("/ best peer", Role::Peer)] {
+        if let Some(base) = comparison.fastest(role) {
+            let ratio = move |of: &Timed<'_>| {
+                known(comparison.ratio(of.entry, base), |ratio| match extent {
+                    Extent::Best => digits(ratio.median),
+                    Extent::All => with_interval(ratio),
+                })
+            };
+            add(heading, Box::new(ratio));
+        }
+    }
+    if any(|of| of.entry.algorithm.is_some()) {
+        add(
+            "algorithm",
+            Box::new(|of| known(of.entry.algorithm.clone(), |name| name)),
+        );
+    }
+    add("setting", Box::new(|of| of.entry.setting.clone()));
+    columns
 }
 
 /// Where ranks ran, in words; `placements` as [`crate::cpu_placement::describe`] puts them.
