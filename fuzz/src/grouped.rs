@@ -8,8 +8,8 @@ use corecast_plan::search::{SearchProgress, construct};
 use corecast_plan::{Operation, cost};
 
 use crate::case::Case;
+use crate::limits::ROUNDING;
 use crate::optima::over_sets;
-use crate::planner::ROUNDING;
 
 /// Teams up to this size are compared with the exact optimum.
 const EXACT_MAX: usize = 6;

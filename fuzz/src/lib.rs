@@ -6,6 +6,7 @@
 mod c_interface;
 mod case;
 mod grouped;
+mod limits;
 mod lines;
 #[path = "../../crates/plan/tests/it/common/optima.rs"]
 mod optima;
@@ -16,6 +17,7 @@ mod rendezvous;
 mod repairs;
 mod resp;
 mod searches;
+mod truth;
 
 pub use c_interface::c_interface;
 pub use lines::lines;

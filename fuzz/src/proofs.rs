@@ -6,7 +6,7 @@ use corecast_plan::search::construct;
 use corecast_plan::{Operation, Pattern, Tree, cost, hierarchy};
 
 use crate::case::Case;
-use crate::planner::{EXACT_MAX, LEVELS_WORK, PROVED, ROUNDING};
+use crate::limits::{EXACT_MAX, LEVELS_WORK, PROVED, ROUNDING};
 
 /// Splits and bytes of proofs that are cut short; see [`complete`] for the others.
 const WORK: [u64; 4] = [0, 1, 300, 10_000];

@@ -3,7 +3,7 @@
 use corecast_plan::{Plan, RepairError, Shape, check};
 
 use crate::case::Case;
-use crate::planner::Truth;
+use crate::truth::Truth;
 
 /// Repairs a plan of the case's team.
 ///

@@ -111,14 +111,15 @@ fn way_round(imports: &Imports, start: usize) -> Vec<(usize, usize)> {
 #[test]
 fn no_two_files_import_each_other_in_a_circle() {
     let sources: Sources = crate::files(&[".rs"]).into_iter().collect();
-    let mut offences = Vec::new();
-    for member in members() {
-        let found = member.roots.iter();
-        let found: BTreeSet<_> = found
-            .flat_map(|root| circles(&Crate::read(&sources, root)))
-            .collect();
-        let name = &member.name;
-        offences.extend(found.into_iter().map(|text| format!("{name}: {text}")));
+    let mut roots: Vec<String> = members().into_iter().flat_map(|it| it.roots).collect();
+    // The workspaces of their own.
+    roots.push("fuzz/src/lib.rs".to_owned());
+    for program in ["agreement", "forks", "queues"] {
+        roots.push(format!("benches/{program}/src/main.rs"));
     }
+    let found = roots.iter();
+    let found = found.flat_map(|root| circles(&Crate::read(&sources, root)));
+    let offences: BTreeSet<String> = found.collect();
+    let offences = offences.into_iter().collect();
     crate::none("files that import each other in a circle", offences);
 }

@@ -2,7 +2,7 @@
 
 use super::data::Buffer;
 use super::settings::any_text;
-use super::{number, refused, told};
+use super::statuses::{number, refused, told};
 use arbitrary::{Result, Unstructured};
 use corecast_c::barrier::*;
 use corecast_c::queue::*;

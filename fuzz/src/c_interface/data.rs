@@ -13,7 +13,7 @@ use std::alloc::Layout;
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 
-use super::told;
+use super::statuses::told;
 
 /// Bytes before a buffer, and behind it.
 const GUARD: usize = 64;

@@ -1,6 +1,6 @@
 //! The settings of a builder with any values, and what teams are made of them.
 
-use super::{number, refused, text, told};
+use super::statuses::{number, refused, text, told};
 use arbitrary::{Result, Unstructured};
 use corecast_c::builder::*;
 use corecast_c::settings::*;

@@ -2,7 +2,7 @@
 
 use super::calls::{Prepared, Step};
 use super::settings::{self, Told};
-use super::{number, refused, told};
+use super::statuses::{number, refused, told};
 use arbitrary::{Result, Unstructured};
 use corecast_c::builder::corecast_builder_free;
 use corecast_c::flight::overlap::*;

@@ -1,6 +1,6 @@
 //! Long data between two processes: descriptors, acknowledgements and bounce buffers that the other one writes.
 
-use super::{Guarded, parker, shared, word, write};
+use super::memory::{Guarded, parker, shared, word, write};
 use arbitrary::{Result, Unstructured};
 use corecast_transfer::{self as transfer, BounceMemory, Endpoint, HasEndpoint, Memory, Process};
 use corecast_wire::{Segment, queue, shared_fence_kind};

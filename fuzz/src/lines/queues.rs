@@ -1,6 +1,6 @@
 //! Both ends of a queue whose slots, body and acknowledgements another process writes.
 
-use super::{Guarded, Lost, shared, wait_strategy, word, write};
+use super::memory::{Guarded, Lost, shared, wait_strategy, word, write};
 use arbitrary::{Result, Unstructured};
 use corecast_wire::queue::{self, Backend, Capacity, FIRST_LINK, SendError, TAG_MAX};
 

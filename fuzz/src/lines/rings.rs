@@ -1,6 +1,6 @@
 //! Both ends of a broadcast ring, an operation history and a counter in memory that another process writes.
 
-use super::{Guarded, parker, shared, word, write};
+use super::memory::{Guarded, parker, shared, word, write};
 use arbitrary::{Result, Unstructured};
 use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue::TAG_MAX;

@@ -3,7 +3,7 @@
 //! What honest ranks have written for a program is recorded once. A case writes that into the memory of a new team,
 //! with changes, and then one rank runs the program alone: so it finds most of what it waits for, and gets far.
 
-use super::{word, write};
+use super::memory::{word, write};
 use arbitrary::{Result, Unstructured};
 use corecast_collectives::{
     Algorithms, BarrierPlan, Plans, allgather, allreduce, alltoall, barrier, broadcast, reduce,

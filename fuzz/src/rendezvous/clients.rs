@@ -1,6 +1,6 @@
 //! Strangers that talk to a rendezvous server: it gives each rank to one of them, and goes on to answer.
 
-use super::{address, message, socket};
+use super::messages::{address, message, socket};
 use arbitrary::{Result, Unstructured};
 use corecast_process::{Hello, enter};
 use corecast_wire::Segment;

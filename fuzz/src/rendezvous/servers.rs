@@ -1,6 +1,6 @@
 //! A stranger that answers at the address: whoever enters believes nothing that makes no sense.
 
-use super::{address, message, socket};
+use super::messages::{address, message, socket};
 use arbitrary::{Result, Unstructured};
 use corecast_process::{Hello, enter};
 use corecast_wire::Segment;
