@@ -203,6 +203,35 @@ fn links_in_documents_lead_somewhere() {
 }
 
 #[test]
+fn files_that_documents_name_are_there() {
+    let root = root();
+    let rooms = [
+        "adapters/",
+        "benches/",
+        "bindings/",
+        "crates/",
+        "docs/",
+        "fuzz/",
+        "tools/",
+    ];
+    let is_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    let mut offences = Vec::new();
+    for (path, text) in files(&[".md"]) {
+        // What was there when a change was made, or a measurement.
+        if path == "CHANGELOG.md" || path.starts_with("benches/records/") {
+            continue;
+        }
+        for name in text.split('`').filter(|word| word.chars().all(is_path)) {
+            let ours = rooms.iter().any(|room| name.starts_with(room));
+            if ours && !root.join(name).exists() {
+                offences.push(format!("{path}: {name}"));
+            }
+        }
+    }
+    none("no such file", offences);
+}
+
+#[test]
 fn no_text_knows_the_machine_that_it_was_written_on() {
     let homes = ["home", "root", "Users"].map(|folder| format!("/{folder}/"));
     let files = files(&[".rs", ".md", ".toml", ".c", ".cpp", ".json", "run"]);
