@@ -11,17 +11,19 @@
 //! replicates of one race are some seconds apart, and a disturbance does not decide it, as when a hypervisor puts both
 //! cores of a guest on one.
 
+mod barrier;
 mod limits;
 mod operations;
 mod sizes;
 mod transfer_path;
+mod tree;
 mod waits;
 
 use crate::candidates::{
     Asked, CandidateSet, Proposal, SHORT_BYTES_MAX, ask, candidate_set, name, with,
 };
 use crate::guidelines::{Finding, Suspect, Table};
-use crate::outcome::{Outcome, Point, TeamRace, Tuned, raced};
+use crate::outcome::{Outcome, Point, TeamRace, Tuned};
 use crate::predict::Predict;
 use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, replicates};
 use crate::ranges::ranges;
@@ -29,10 +31,9 @@ use crate::search_space::SearchSpace;
 use crate::sequential_test::SequentialTest;
 use crate::transfer_paths;
 use crate::unconfirmed::{Unconfirmed, UnconfirmedRaces};
-use corecast_bench::sized::{ELEMENT_BYTES, Task};
+use corecast_bench::sized::Task;
 use corecast_collectives::{Algorithms, Plans};
 use corecast_model::Collective;
-use corecast_plan::Operation;
 use corecast_team::KernelCopies;
 use corecast_wire::WaitConfig;
 use std::sync::Arc;
@@ -296,146 +297,6 @@ impl<'t> Tuner<'t> {
         }
         if transfer_paths::is_raced(self.search_space, self.request) {
             self.tune_transfer_path()?;
-        }
-        Ok(())
-    }
-
-    /// Tunes plans and algorithms of barriers in one race.
-    fn tune_barrier(&mut self) -> Result<(), RaceFailed> {
-        let rivals: Vec<_> = self.search_space.rivals_of(Operation::Barrier).collect();
-        let mut candidate_set = self.candidate_set(Collective::Barrier, 0);
-        // Plans of trees and of rounds race by their own names, but rounds of two ranks run as a butterfly.
-        if !rivals.is_empty() {
-            let is_pair = self.plans.len() == 2;
-            candidate_set.racing.retain(|p| match p.algorithm {
-                Some("tree") => false,
-                Some("dissemination") => is_pair,
-                _ => true,
-            });
-        }
-        candidate_set.racing[0].predicted_ns = candidate_set.racing[0]
-            .predicted_ns
-            .or(self.search_space.barrier_ns);
-        let of_candidates = |p: &Proposal| Contender {
-            name: match p.algorithm {
-                None => self.search_space.barrier.clone(),
-                algorithm => name(algorithm).to_owned(),
-            },
-            form: self.form(Collective::Barrier, p.algorithm),
-        };
-        let mut contenders: Vec<Contender> =
-            candidate_set.racing.iter().map(of_candidates).collect();
-        let mut names: Vec<_> = candidate_set
-            .racing
-            .iter()
-            .map(|p| p.predicted_ns)
-            .collect();
-        for rival in &rivals {
-            contenders.push(Contender {
-                name: rival.name.clone(),
-                form: Form {
-                    plans: Arc::new(rival.apply(&self.plans)),
-                    wait_config: self.wait_config,
-                    algorithms: self.base,
-                    kernel_copies: self.kernel_copies,
-                },
-            });
-            names.push(rival.predicted_ns);
-        }
-        let subject = self.barrier();
-        let Some(test) = self.race(subject, "plans and algorithms", &contenders, vec![0], None)?
-        else {
-            return Ok(());
-        };
-        let named: Vec<(String, Option<f64>)> = contenders
-            .iter()
-            .zip(names)
-            .map(|(contender, predicted)| (contender.name.clone(), predicted))
-            .collect();
-        let Some(winner) = test.winner() else {
-            self.notes
-                .push("no barrier worked: nothing was tuned".to_owned());
-            return Ok(());
-        };
-        let algorithms = candidate_set.racing.len();
-        self.team.push(TeamRace {
-            what: "barrier".to_owned(),
-            subject: subject.to_string(),
-            candidates: raced(&test, &named, Some(winner)),
-            winner,
-        });
-        let mut chosen = 0;
-        if winner >= algorithms {
-            self.plans = Arc::clone(&contenders[winner].form.plans);
-        } else {
-            chosen = winner;
-            let algorithm = candidate_set.racing[winner].algorithm;
-            if algorithm.is_some() {
-                ask(&mut self.base, Collective::Barrier, algorithm);
-            }
-        }
-        let mut candidates = raced(&test, &named, Some(winner));
-        // A plan that won is the built-in choice from now on.
-        if winner >= algorithms {
-            candidates.swap(0, winner);
-        }
-        candidates.truncate(algorithms);
-        let mut points = vec![Point {
-            bytes: 0,
-            candidates,
-            algorithms: candidate_set.racing.iter().map(|p| p.algorithm).collect(),
-            left_out: candidate_set.left_out,
-            chosen,
-            decided: test.ended() == crate::sequential_test::Ended::Decided,
-            mended: None,
-        }];
-        let ranges = ranges(&mut points);
-        self.tuned.push(Tuned {
-            operation: Collective::Barrier,
-            points,
-            ranges,
-        });
-        Ok(())
-    }
-
-    /// Tunes the tree of broadcasts or of reductions.
-    fn tune_tree(&mut self, planned: Operation) -> Result<(), RaceFailed> {
-        let operation = Collective::from(planned);
-        let rivals: Vec<_> = self.search_space.rivals_of(planned).collect();
-        // The algorithm `messages` uses the tree, whatever the team would choose.
-        let mut algorithms = self.base;
-        ask(&mut algorithms, operation, Some("messages"));
-        let form = |plans| Form {
-            plans: Arc::new(plans),
-            wait_config: self.wait_config,
-            algorithms,
-            kernel_copies: self.kernel_copies,
-        };
-        let (own, own_ns) = self.search_space.own(planned);
-        let mut named = vec![(own.to_owned(), own_ns)];
-        let mut contenders = vec![Contender {
-            name: own.to_owned(),
-            form: form((*self.plans).clone()),
-        }];
-        for rival in rivals {
-            named.push((rival.name.clone(), rival.predicted_ns));
-            contenders.push(Contender {
-                name: rival.name.clone(),
-                form: form(rival.apply(&self.plans)),
-            });
-        }
-        let subject = self.task(operation, ELEMENT_BYTES);
-        let Some(test) = self.race(subject, "trees", &contenders, vec![0], None)? else {
-            return Ok(());
-        };
-        if let Some(winner) = test.winner() {
-            self.plans = Arc::clone(&contenders[winner].form.plans);
-            self.team.push(TeamRace {
-                what: format!("{operation} tree"),
-                subject: subject.to_string(),
-                candidates: raced(&test, &named, Some(winner)),
-                winner,
-            });
         }
         Ok(())
     }
