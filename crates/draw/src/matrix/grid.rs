@@ -169,7 +169,7 @@ impl Grid {
     }
 
     /// The range that colours span: all entries but the greatest 1 %, so that a single outlier
-    /// does not make all others dark, and at least [`NEAR`] of the least, so that what is about equal looks so.
+    /// does not make all others dark, and at least a twentieth of the least, so that what is about equal looks so.
     pub fn range(&self) -> (f64, f64) {
         let mut all: Vec<f64> = self.entries().map(|e| e.0).collect();
         all.sort_by(f64::total_cmp);
