@@ -60,6 +60,7 @@ pub mod forks;
 pub mod message;
 pub mod osu;
 pub mod overheads;
+mod page_elements;
 pub mod peers;
 pub mod race;
 mod said;

@@ -17,6 +17,7 @@
 
 use super::await_number::await_turn;
 use crate::engine::Role;
+use crate::page_elements::PageElements;
 use crate::race::Entrant;
 use crate::sized::{Conditions, Library, Player, Task, Trial};
 use corecast_model::Collective;
@@ -132,15 +133,15 @@ impl CopiedPiece for WordCopy {
 }
 
 /// A piece in plain memory, under a lock.
-struct PlainMemory(RwLock<Vec<f64>>);
+struct PlainMemory(RwLock<PageElements>);
 
 impl PlainMemory {
     // Data are whole even after a panic under the lock.
-    fn owned(&self) -> RwLockWriteGuard<'_, Vec<f64>> {
+    fn owned(&self) -> RwLockWriteGuard<'_, PageElements> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn seen(&self) -> RwLockReadGuard<'_, Vec<f64>> {
+    fn seen(&self) -> RwLockReadGuard<'_, PageElements> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -149,7 +150,7 @@ impl CopiedPiece for PlainMemory {
     const SETTING: &'static str = "memory";
 
     fn new(count: usize) -> PlainMemory {
-        PlainMemory(RwLock::new(vec![0.0; count]))
+        PlainMemory(RwLock::new(PageElements::new(count)))
     }
 
     fn fill(&self, write: &mut dyn FnMut(&mut [f64])) {

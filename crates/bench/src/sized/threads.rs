@@ -4,6 +4,7 @@ use super::ELEMENT_BYTES;
 use super::library::{Library, Player};
 use super::task::Task;
 use crate::engine::Role;
+use crate::page_elements::PageElements;
 use crate::said::as_said;
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Parts, Plans};
@@ -11,7 +12,7 @@ use corecast_model::Collective;
 use corecast_team::{AllocError, Failure, Member, Options, SymmetricBuffer, Team, TeamError};
 use corecast_wire::WaitConfig;
 use std::hint::black_box;
-use std::ops::{Deref, DerefMut};
+use std::ops::Range;
 
 /// Most teams of one contestant: each batch takes the next one, so that no plan wins or loses by
 /// where its cache lines happened to lie.
@@ -117,28 +118,40 @@ fn in_place(operation: Collective) -> bool {
     )
 }
 
+/// Why a rank has data.
+const BEGUN: &str = "the rank has begun a task";
+
+/// The data of all places side by side.
+struct Places {
+    memory: Memory,
+    /// Elements of one place.
+    each: usize,
+}
+
 /// Elements in the memory of the process, or in symmetric memory.
-enum Buffer {
-    Own(Vec<f64>),
+enum Memory {
+    Own(PageElements),
     Symmetric(SymmetricBuffer<f64>),
 }
 
-impl Deref for Buffer {
-    type Target = [f64];
+impl Places {
+    fn range(&self, place: usize) -> Range<usize> {
+        place * self.each..(place + 1) * self.each
+    }
 
-    fn deref(&self) -> &[f64] {
-        match self {
-            Self::Own(elements) => elements,
-            Self::Symmetric(elements) => elements,
+    fn at(&self, place: usize) -> &[f64] {
+        let range = self.range(place);
+        match &self.memory {
+            Memory::Own(elements) => &elements[range],
+            Memory::Symmetric(elements) => &elements[range],
         }
     }
-}
 
-impl DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut [f64] {
-        match self {
-            Self::Own(elements) => elements,
-            Self::Symmetric(elements) => elements,
+    fn at_mut(&mut self, place: usize) -> &mut [f64] {
+        let range = self.range(place);
+        match &mut self.memory {
+            Memory::Own(elements) => &mut elements[range],
+            Memory::Symmetric(elements) => &mut elements[range],
         }
     }
 }
@@ -175,9 +188,10 @@ pub(crate) struct SizedRank {
     team: usize,
     /// Whether buffers lie in symmetric memory.
     symmetric: bool,
-    data: Vec<Buffer>,
+    /// What each rank brings; `None` before there is a task.
+    data: Option<Places>,
     /// The results, where they do not replace the inputs.
-    results: Vec<Buffer>,
+    results: Option<Places>,
     /// The blocks that this rank gives; `take` has those that it gets.
     give: Blocks,
     take: Blocks,
@@ -200,8 +214,8 @@ impl SizedRank {
             members,
             team: 0,
             symmetric: false,
-            data: Vec::new(),
-            results: Vec::new(),
+            data: None,
+            results: None,
             give: Blocks::default(),
             take: Blocks::default(),
         }
@@ -221,29 +235,32 @@ impl SizedRank {
     ///
     /// There is no symmetric memory.
     pub(crate) fn begin(&mut self, task: Task, rank: usize) -> Result<(), AllocError> {
-        if self.task == task && !self.data.is_empty() {
+        if self.task == task && self.data.is_some() {
             return Ok(());
         }
         self.task = task;
-        (self.data, self.results) = (Vec::new(), Vec::new());
-        (self.data, self.results) = match in_place(task.operation) {
-            true => (self.buffers(task.count())?, Vec::new()),
-            false => (
-                self.buffers(task.gives(rank))?,
-                self.buffers(task.gets(rank))?,
-            ),
+        (self.data, self.results) = (None, None);
+        let in_place = in_place(task.operation);
+        let gives = if in_place {
+            task.count()
+        } else {
+            task.gives(rank)
         };
+        let gets = (!in_place).then(|| task.gets(rank));
+        self.data = Some(self.places(gives)?);
+        self.results = gets.map(|gets| self.places(gets)).transpose()?;
         self.give = Blocks::new(task.input(rank));
         self.take = Blocks::new(task.output(rank));
         Ok(())
     }
 
-    fn buffers(&self, elements: usize) -> Result<Vec<Buffer>, AllocError> {
-        let one = |_| match self.symmetric {
-            true => self.members[0].alloc(elements).map(Buffer::Symmetric),
-            false => Ok(Buffer::Own(vec![0.0; elements])),
+    fn places(&self, each: usize) -> Result<Places, AllocError> {
+        let all = each * self.task.places();
+        let memory = match self.symmetric {
+            true => Memory::Symmetric(self.members[0].alloc(all)?),
+            false => Memory::Own(PageElements::new(all)),
         };
-        (0..self.task.places()).map(one).collect()
+        Ok(Places { memory, each })
     }
 
     /// The member of the current team.
@@ -262,7 +279,7 @@ impl Player for SizedRank {
     }
 
     fn prepare(&mut self, place: usize, write: &mut dyn FnMut(&mut [f64])) {
-        write(&mut self.data[place]);
+        write(self.data.as_mut().expect(BEGUN).at_mut(place));
     }
 
     fn perform(&mut self, place: usize) -> Result<(), String> {
@@ -270,7 +287,8 @@ impl Player for SizedRank {
     }
 
     fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64])) {
-        read(self.results.get(place).unwrap_or(&self.data[place]));
+        let results = self.results.as_ref().or(self.data.as_ref());
+        read(results.expect(BEGUN).at(place));
     }
 
     fn algorithm(&self) -> Option<&'static str> {
@@ -285,11 +303,12 @@ impl Player for SizedRank {
 impl SizedRank {
     #[inline]
     fn call(&mut self, place: usize) -> Result<(), String> {
-        let (member, data) = (&mut self.members[self.team], &mut self.data[place][..]);
-        let into = self
-            .results
-            .get_mut(place)
-            .map_or(&mut [][..], |data| &mut data[..]);
+        let data = self.data.as_mut().expect(BEGUN).at_mut(place);
+        let into = match &mut self.results {
+            Some(results) => results.at_mut(place),
+            None => &mut [],
+        };
+        let member = &mut self.members[self.team];
         let root = member.rank() == Task::ROOT;
         told(match self.task.operation {
             Collective::Barrier => member.barrier(),
