@@ -50,6 +50,10 @@ pub(crate) enum Fault {
     NobodyAwaited,
     /// The driver of 1Paxos: a leader proposes what is submitted again.
     ProposedAgain,
+    /// The driver of 1Paxos: a member that waits for a CPU is replaced as soon as one that is stopped.
+    StarvedReplaced,
+    /// The driver of 1Paxos: a member that waits for a CPU is never replaced.
+    StarvedAwaited,
     /// 1Paxos over processes: the pieces of a member's former start are kept for its next one.
     FormerPiecesKept,
     /// 1Paxos over processes: pieces of a member's former start count after its next one has begun.

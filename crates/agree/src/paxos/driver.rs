@@ -11,6 +11,7 @@
 
 mod held;
 mod proposed;
+mod replacing;
 #[cfg(test)]
 mod simulation;
 
@@ -534,83 +535,6 @@ impl<C: Clone> Driver<C> {
             io.send(to, packet);
         }
         self.run(Input::Report, io);
-    }
-
-    /// Wants to lead if the leader is silent. The acceptor comes last.
-    fn replace_leader<I>(&mut self, now_ns: u64, io: &mut I)
-    where
-        I: Transport<C> + SharedMemory<C>,
-    {
-        let (position, configuration) = self.member.configuration();
-        let (leader, acceptor) = (configuration.leader, configuration.acceptor);
-        if self.member.leads() || self.member.is_changing() {
-            return;
-        }
-        let distance = (self.me + self.size - leader) % self.size;
-        let places = distance + if self.me == acceptor { self.size } else { 0 };
-        let silence = self.options.leader_ns + self.options.heartbeat_ns * places as u64;
-        // A leader that has forgotten that it is does not wait for itself.
-        let is_first = leader == self.me && position == 0;
-        let is_forgotten =
-            leader == self.me && now_ns - self.heard_ns[self.me] > self.options.heartbeat_ns;
-        let is_silent = now_ns - self.heard_ns[leader] > silence || self.is_lost(leader);
-        if is_first || is_forgotten || leader != self.me && is_silent {
-            self.heard_ns[leader] = now_ns;
-            self.unanswered_ns = now_ns;
-            self.proposed.clear();
-            self.run(Input::Lead, io);
-        }
-    }
-
-    fn replace_acceptor<I>(&mut self, now_ns: u64, io: &mut I)
-    where
-        I: Transport<C> + SharedMemory<C>,
-    {
-        let waits = self.member.awaits_promise()
-            || self.member.leads() && self.member.next() < self.member.end();
-        let answered = self.member.next();
-        if !waits || answered != self.answered {
-            (self.unanswered_ns, self.resent_ns, self.answered) = (now_ns, now_ns, answered);
-        }
-        let configuration = self.member.configuration().1;
-        let (acceptor, members) = (configuration.acceptor, configuration.members);
-        // A leader that is its own acceptor hands that over as soon as there is another member.
-        let alone = self.member.leads()
-            && acceptor == self.me
-            && self.candidate(acceptor, now_ns).is_some();
-        let is_silent = now_ns - self.unanswered_ns > self.options.acceptor_ns;
-        let replaces = alone || (is_silent || self.is_lost(acceptor)) && self.member.leads();
-        if !replaces {
-            if waits && now_ns - self.resent_ns > self.options.resend_ns {
-                self.resent_ns = now_ns;
-                self.run(Input::Resend, io);
-            }
-            return;
-        }
-        self.unanswered_ns = now_ns;
-        let acceptor = self.candidate(acceptor, now_ns).unwrap_or(self.me);
-        self.run(Input::Reconfigure { acceptor, members }, io);
-    }
-
-    /// The members that were not heard of lately, a bit each.
-    fn silent(&self, now_ns: u64) -> u64 {
-        let heard = self.heard_ns.iter().enumerate();
-        let silent = heard.filter(|(member, heard_ns)| {
-            *member != self.me && now_ns - **heard_ns >= self.options.leader_ns
-        });
-        silent.fold(0, |bits, (member, _)| {
-            bits | u64::from(!seeded!(SilentKept)) << member
-        })
-    }
-
-    /// Another member than this one and the acceptor that was heard of lately.
-    fn candidate(&self, acceptor: usize, now_ns: u64) -> Option<usize> {
-        let after = (1..self.size).map(|step| (acceptor + step) % self.size);
-        let mut others = after.filter(|member| *member != self.me && *member != acceptor);
-        others.find(|member| {
-            let silence = now_ns - self.heard_ns[*member];
-            silence < self.options.leader_ns && !self.is_lost(*member)
-        })
     }
 
     /// A member that lags too far is waited for no longer, and one that has come close is again.

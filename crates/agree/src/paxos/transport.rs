@@ -44,6 +44,13 @@ pub enum Packet<C> {
 pub trait Transport<C> {
     /// Sends a packet to another member; never waits.
     fn send(&mut self, to: usize, packet: Packet<C>);
+
+    /// Whether a member that was last heard of at `since_ns` is known to be alive and to wait for a CPU: it is given more time
+    /// before it is replaced. Who does not know says no.
+    fn is_starved(&mut self, member: usize, since_ns: u64, now_ns: u64) -> bool {
+        let _ = (member, since_ns, now_ns);
+        false
+    }
 }
 
 /// The memory that all members share and that outlives each of them. Each call is one step, under a lock.

@@ -1,4 +1,4 @@
-//! Drivers in virtual time: members die, restart and pause, packets are lost, late, doubled and out of order.
+//! Drivers in virtual time: members die, restart, are stopped and get no CPU, packets are lost, late, doubled and out of order.
 //!
 //! One number makes a whole run. First there are faults, and nothing wrong may be delivered; then there are none, and all
 //! that is submitted must be delivered everywhere within a bounded time.
@@ -104,11 +104,15 @@ struct Io {
     count: u64,
     /// All that is below may have been dropped by acceptors.
     floor: u64,
+    /// The members that pause now because they get no CPU, a bit each.
+    starved: u64,
 }
 
 struct Machine {
     driver: Driver<Command>,
     paused_until_ns: u64,
+    /// It pauses because it gets no CPU, not because it was stopped.
+    starves: bool,
     is_dead: bool,
     /// After a restart, until it has delivered what others had at that time.
     is_empty_below: u64,
@@ -182,6 +186,10 @@ impl Transport<Command> for Io {
             self.at(self.now_ns + delay, happening);
         }
     }
+
+    fn is_starved(&mut self, member: usize, _since_ns: u64, _now_ns: u64) -> bool {
+        self.starved >> member & 1 == 1
+    }
 }
 
 impl SharedMemory<Command> for Io {
@@ -236,6 +244,7 @@ impl Simulation {
             queue: BinaryHeap::new(),
             count: 0,
             floor: 0,
+            starved: 0,
         };
         let options = Options {
             pending_max: 8,
@@ -269,6 +278,7 @@ impl Simulation {
         Machine {
             driver,
             paused_until_ns: 0,
+            starves: false,
             is_dead: false,
             is_empty_below: 0,
             delivered: Vec::new(),
@@ -337,8 +347,10 @@ impl Simulation {
         if self.io.chance(self.io.weather.pauses) {
             let until = now_ns + self.io.random.u64(100_000..10_000_000);
             self.machines[me].paused_until_ns = until.min(FAULTS_NS);
+            self.machines[me].starves = self.io.random.bool();
         }
         let lost = self.lost();
+        self.io.starved = self.starved();
         let machine = &mut self.machines[me];
         machine.driver.set_lost(lost);
         machine.driver.tick(now_ns, &mut self.io);
@@ -359,6 +371,16 @@ impl Simulation {
         let dead = self.machines.iter().enumerate();
         let dead = dead.filter(|(_, it)| it.is_dead && self.io.weather.tells_ends);
         dead.fold(0, |bits, (member, _)| bits | 1 << member)
+    }
+
+    /// The members that pause because they get no CPU, a bit each.
+    fn starved(&self) -> u64 {
+        let starved = self
+            .machines
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| !it.is_dead && it.starves && it.paused_until_ns > self.io.now_ns);
+        starved.fold(0, |bits, (member, _)| bits | 1 << member)
     }
 
     /// The memory that is shared is not all: what is dropped there must be with a member that lives.

@@ -10,6 +10,9 @@ use super::layout::Layout;
 /// The word of the header that counts starts.
 const STARTS: usize = 4;
 
+/// The word of a member's line that says which thread it belongs to, 0 if that is not known.
+const THREAD: usize = 1;
+
 /// The token for which members sleep.
 pub(super) const WAKE: u32 = 1;
 
@@ -110,6 +113,7 @@ impl ProcessGroup {
         let header = self.layout.header()?;
         let start = header.get(STARTS) + 1;
         header.set(STARTS, start);
+        self.running[member].set(THREAD, 0);
         self.running[member].set(0, start);
         Ok(start)
     }
@@ -123,6 +127,16 @@ impl ProcessGroup {
     /// Which start of a member runs; `None` if none does.
     pub fn running(&self, member: usize) -> Option<u64> {
         Some(self.running[member].get(0)).filter(|it| *it != 0)
+    }
+
+    /// Says that a member belongs to this thread.
+    pub(super) fn set_thread(&self, member: usize, thread: u64) {
+        self.running[member].set(THREAD, thread);
+    }
+
+    /// The thread that a member belongs to; any number, as other processes write it.
+    pub(super) fn thread(&self, member: usize) -> u64 {
+        self.running[member].get(THREAD)
     }
 
     pub(super) fn layout(&self) -> &Layout {

@@ -124,7 +124,7 @@ impl Layout {
         Ok(self.lines(1, 1)?.get(0))
     }
 
-    /// A line for each member that says which start of it runs, 0 for none.
+    /// A line for each member that says which start of it runs, 0 for none, and by which thread.
     pub(super) fn running(&self) -> Result<LineSlice<Words>, SegmentError> {
         self.lines(COMMON_LINES, self.size)
     }

@@ -39,7 +39,8 @@ pub enum Delivery {
 
 /// A member of a group of processes that agree on one order of commands of any length.
 ///
-/// It belongs to one thread of the process that was started for it, which must call [`poll`](Self::poll) again and again.
+/// It belongs to the thread that makes it, of the process that was started for it, which must call [`poll`](Self::poll) again and
+/// again: the others ask the kernel about that thread when they hear nothing of the member.
 ///
 /// # Examples
 ///

@@ -20,6 +20,7 @@
 //! | commands of any length | `piece.rs`, `unfinished.rs` |
 //! | where what lies | `layout.rs`, `word_stream.rs` |
 //! | how members reach each other | `wires.rs` |
+//! | who is silent because it waits for a CPU | `starvation.rs` |
 //! | kills at any write, for tests | `writes.rs` |
 //!
 //! **Reads** by the watermark: a member raises it over an entry before it delivers the entry to its user, and reads are answered once
@@ -36,6 +37,8 @@ mod member;
 #[cfg(not(loom))]
 mod packet_ring;
 mod piece;
+#[cfg(not(loom))]
+mod starvation;
 #[cfg(not(loom))]
 mod unfinished;
 #[cfg(not(loom))]

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use super::group::ProcessGroup;
 use super::packet_ring::RingSender;
+use super::starvation::{Starvation, own_thread};
 use super::{AcceptorMemory, ConfigurationMemory, Piece};
 use crate::paxos::group::wires::encode;
 use crate::paxos::{Answer, Configuration, Message, Packet, SharedMemory, Submission, Transport};
@@ -22,6 +23,7 @@ pub(super) struct ProcessWires {
     acceptors: Vec<AcceptorMemory>,
     /// The members that do not run, a bit each: nothing is sent to them.
     lost: u64,
+    starvation: Starvation,
     scratch: Vec<u8>,
 }
 
@@ -42,12 +44,14 @@ impl ProcessWires {
         let acceptors = (0..group.size()).map(|of| layout.acceptor(of));
         let acceptors = acceptors.collect::<Result<Vec<_>, _>>()?;
         acceptors[me].recover();
+        group.set_thread(me, own_thread());
         Ok(Self {
             me,
             senders: (0..group.size()).map(wire).collect::<Result<_, _>>()?,
             configurations: layout.configurations()?,
             acceptors,
             lost: 0,
+            starvation: Starvation::default(),
             scratch: Vec::new(),
             group: group.clone(),
         })
@@ -109,6 +113,11 @@ impl Transport<Piece> for ProcessWires {
         } else if wire.backlog.len() < BACKLOG_MAX {
             wire.backlog.push_back((tag, self.scratch.clone()));
         }
+    }
+
+    fn is_starved(&mut self, member: usize, since_ns: u64, now_ns: u64) -> bool {
+        let thread = self.group.thread(member);
+        self.starvation.is_starved(thread, since_ns, now_ns)
     }
 }
 

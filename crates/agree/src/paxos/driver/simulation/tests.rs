@@ -204,3 +204,58 @@ fn what_is_submitted_again_is_proposed_once() {
     println!("{once} entries wasted, and {again} where all is proposed again");
     assert!(once == 0 && again > 500);
 }
+
+/// The leader or the acceptor pauses once while all submit. Returns how often the configuration changes meanwhile, and the longest
+/// time in which nobody delivers anything.
+fn one_pause(
+    (seed, fault): (u64, Option<Fault>),
+    (is_leader, starves): (bool, bool),
+    pause_ns: u64,
+) -> (u64, u64) {
+    let mut simulation = Simulation::within(calm(3, 1000, 1000), Rng::with_seed(seed), false);
+    let changes = fault::with(fault, || {
+        simulation.run_until(PAUSES_NS)?;
+        let (before, last) = simulation.io.log.last();
+        let member = if is_leader {
+            last.leader
+        } else {
+            last.acceptor
+        };
+        let machine = &mut simulation.machines[member];
+        (machine.paused_until_ns, machine.starves) = (PAUSES_NS + pause_ns, starves);
+        simulation.run_until(PAUSES_NS + pause_ns - 1)?;
+        let after = simulation.io.log.last().0;
+        simulation.run()?;
+        Ok::<_, String>(after - before)
+    });
+    let times: std::collections::BTreeSet<_> = simulation.seen.first_ns.into_values().collect();
+    let times: Vec<_> = times.into_iter().collect();
+    let gaps = times.windows(2).map(|it| it[1] - it[0]);
+    (changes.unwrap(), gaps.max().unwrap())
+}
+
+const PAUSES_NS: u64 = 6_000_000;
+
+#[test]
+fn a_member_that_gets_no_cpu_is_waited_for_longer_but_not_for_ever() {
+    // Members wait for 2 ms, and for up to 1.5 ms more until it is their turn: eight times as long for one that gets no CPU.
+    let (silent_ns, starved_ns) = (4_000_000, 8 * 4_000_000);
+    for (seed, is_leader) in (0..20).flat_map(|seed| [(seed, true), (seed, false)]) {
+        let pause = |fault, starves, ns| {
+            let (changes, gap_ns) = one_pause((seed, fault), (is_leader, starves), ns);
+            println!("{seed}, {is_leader}, {fault:?}, {starves}: {changes} changes, {gap_ns} ns");
+            (changes, gap_ns)
+        };
+        let (changes, gap_ns) = pause(None, false, 12_000_000);
+        assert!(changes > 0 && gap_ns < silent_ns);
+        let (changes, gap_ns) = pause(None, true, 12_000_000);
+        assert!(changes == 0 && gap_ns > 11_000_000);
+        let (changes, gap_ns) = pause(None, true, 40_000_000);
+        assert!(changes > 0 && gap_ns < starved_ns);
+
+        let (changes, _) = pause(Some(Fault::StarvedReplaced), true, 12_000_000);
+        assert!(changes > 0, "nobody notices that it is not waited for");
+        let (_, gap_ns) = pause(Some(Fault::StarvedAwaited), true, 40_000_000);
+        assert!(gap_ns > starved_ns, "nobody notices that all stand still");
+    }
+}
