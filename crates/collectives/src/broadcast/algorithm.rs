@@ -82,7 +82,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
 ///
 /// Times relative to the algorithms that they replace (2-core KVM guest, AMD EPYC, November 2026, `corecast
 /// bench`): 0.7 to 0.95 between two processes from 32 KiB on; of eight ranks on two cores 0.3 to 0.6 up to half of what a ring
-/// holds. Between two threads they would take 1.5 to 2.6 times as long from 8 KiB to 1 MiB.
+/// holds. Between two threads they take 1.5 to 2.9 times as long from 16 to 64 KiB.
 pub fn published(traits: &TeamTraits) -> Range<usize> {
     let more_than_two_messages = 2 * traits.message_bytes + 1;
     match (traits.ranks, traits.copies) {
