@@ -64,10 +64,11 @@ pub fn barrier_floors<'a>() -> [Entrant<'a>; 5] {
 }
 
 /// All loops that are floors of two messages of one word that cross.
-pub fn value_exchanges<'a>() -> [Entrant<'a>; 2] {
+pub fn value_exchanges<'a>() -> [Entrant<'a>; 3] {
     [
         Entrant::threads(MutualExchange::<false>::new(Words::WithValues)),
         Entrant::threads(MutualExchange::<true>::new(Words::WithValues)),
+        Entrant::threads(MutualExchange::<true>::new(Words::WithValues).taking()),
     ]
 }
 

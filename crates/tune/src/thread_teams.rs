@@ -34,7 +34,8 @@ impl ThreadTeams {
             ..self.options.clone()
         };
         let team = |task| {
-            let threads = Threads::with_options(contender.name.clone(), task, plans, &options);
+            // One team, since a replicate has a few rounds only, and each replicate has teams of its own.
+            let threads = Threads::with_options(contender.name.clone(), task, plans, &options, 1);
             threads.map_err(|error| error.to_string())
         };
         Ok(match subject {

@@ -14,9 +14,10 @@ use corecast_wire::WaitConfig;
 use std::hint::black_box;
 use std::ops::Range;
 
-/// Most teams of one contestant: each batch takes the next one, so that no plan wins or loses by
-/// where its cache lines happened to lie.
-const TEAMS_MAX: usize = 8;
+/// Most teams of one contestant of a long race: each batch takes the next one, so that no plan wins or loses by
+/// where its cache lines happened to lie. The first batch of each finds memory that nobody has touched, which takes up to
+/// four times as long, so a race needs several rounds for each of them.
+pub const TEAMS_MAX: usize = 8;
 
 /// Most ranks in all teams together, unless a single team has more.
 const RANKS_TOGETHER: usize = 256;
@@ -50,10 +51,10 @@ impl Threads {
             parallelism: Some(usable),
             ..Options::default()
         };
-        Self::with_options(name, task, plans, &options)
+        Self::with_options(name, task, plans, &options, TEAMS_MAX)
     }
 
-    /// Creates teams that run `plans`, with these options.
+    /// Creates teams that run `plans`, with these options: `teams` at most.
     ///
     /// # Errors
     ///
@@ -67,9 +68,10 @@ impl Threads {
         task: Task,
         plans: &Plans,
         options: &Options,
+        teams: usize,
     ) -> Result<Threads, TeamError> {
         assert_eq!(plans.len(), task.ranks, "plans for another team");
-        let teams = (RANKS_TOGETHER / task.ranks).clamp(1, TEAMS_MAX);
+        let teams = (RANKS_TOGETHER / task.ranks).min(teams).max(1);
         let teams = (0..teams).map(|_| Team::with_options(plans.clone(), options));
         Ok(Threads {
             name: name.into(),

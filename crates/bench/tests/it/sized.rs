@@ -68,7 +68,7 @@ fn what_ran_is_what_was_asked_for_where_a_team_can_run_it() {
             parallelism: Some(2),
             ..Options::default()
         };
-        let threads = Threads::with_options("threads", task, &plans, &options).unwrap();
+        let threads = Threads::with_options("threads", task, &plans, &options, 1).unwrap();
         let entrants = [Entrant::threads(Trial::new(threads, task, true))];
         let placements = cpu_placement::free(3);
         let race = race::run("x", &placements, &shortest(), &entrants, |_| {}).unwrap();

@@ -35,7 +35,7 @@ pub fn start<F: Fabric>(
     // What `choose` would return.
     if len < context.short.allgather {
         record::ran(Algorithm::Direct.into());
-        return swapped(&mut context.fabric, send, recv);
+        return swapped(&mut context.fabric, send, recv, equal(len));
     }
     let request = Request {
         element,
@@ -49,7 +49,7 @@ pub fn start<F: Fabric>(
             && len <= context.message_bytes
         {
             record::ran(selection.algorithm.into());
-            return swapped(&mut context.fabric, send, recv);
+            return swapped(&mut context.fabric, send, recv, equal(len));
         }
         run(
             selection.algorithm,
@@ -74,6 +74,11 @@ pub fn start_parts<F: Fabric>(
     part: impl Fn(usize) -> Range<usize> + Copy,
     element: usize,
 ) -> Result<(), F::Error> {
+    let len = send.len();
+    if len < context.short.allgather && len == part(1 - context.fabric.rank()).len() {
+        record::ran(Algorithm::Direct.into());
+        return swapped(&mut context.fabric, send, recv, part);
+    }
     let asked = context.schedule.asked.allgather.everywhere();
     let algorithm = choose(asked, &Request::of_parts(element), context.traits()).algorithm;
     run(algorithm, context, send, recv, part, element)
@@ -116,14 +121,15 @@ pub fn run<F: Fabric>(
 
 /// Two ranks' parts of one length, which fits a message.
 #[inline(always)]
-fn swapped<F: Fabric>(fabric: &mut F, send: &[u8], recv: &mut [u8]) -> Result<(), F::Error> {
-    let (left, right) = recv.split_at_mut(send.len());
-    let (own, other) = match fabric.rank() {
-        0 => (left, right),
-        _ => (right, left),
-    };
-    short_copy::copy(own, send);
-    fabric.swap(1 - fabric.rank(), send, other)
+fn swapped<F: Fabric>(
+    fabric: &mut F,
+    send: &[u8],
+    recv: &mut [u8],
+    part: impl Fn(usize) -> Range<usize>,
+) -> Result<(), F::Error> {
+    let (rank, peer) = (fabric.rank(), 1 - fabric.rank());
+    short_copy::copy(&mut recv[part(rank)], send);
+    fabric.swap(peer, send, &mut recv[part(peer)])
 }
 
 #[inline]

@@ -33,7 +33,8 @@ pub fn start<F: Fabric>(
     // What `choose` would return.
     if len < context.short.alltoall {
         record::ran(Algorithm::Direct.into());
-        return swapped(&mut context.fabric, send, recv, len);
+        let part = equal(len);
+        return swapped(&mut context.fabric, send, part, recv, part);
     }
     let request = Request {
         element,
@@ -60,6 +61,15 @@ pub fn start_parts<F: Fabric>(
     take: impl Fn(usize) -> Range<usize> + Copy,
     element: usize,
 ) -> Result<(), F::Error> {
+    // Both of two ranks know both lengths, so that both find that they are equal.
+    if context.short.alltoall > 0 {
+        let peer = 1 - context.fabric.rank();
+        let (given, taken) = (give(peer).len(), take(peer).len());
+        if given == taken && given < context.short.alltoall {
+            record::ran(Algorithm::Direct.into());
+            return swapped(&mut context.fabric, send, give, recv, take);
+        }
+    }
     let algorithm = choose(None, &Request::of_parts(element), context.traits()).algorithm;
     record::ran(algorithm.into());
     match algorithm {
@@ -89,24 +99,25 @@ pub fn run<F: Fabric>(
     let part = equal(len);
     match algorithm {
         Algorithm::Direct if context.fabric.size() == 2 && len <= context.message_bytes => {
-            swapped(&mut context.fabric, send, recv, len)
+            swapped(&mut context.fabric, send, part, recv, part)
         }
         Algorithm::Direct => run_direct(context, send, part, recv, part, element),
         Algorithm::Bruck => run_bruck(context, send, part, recv, part, len),
     }
 }
 
-/// Two ranks' parts of one length, which fits a message.
+/// Two ranks' parts, of which those that they give each other have one length, which fits a message.
 #[inline(always)]
 fn swapped<F: Fabric>(
     fabric: &mut F,
     send: &[u8],
+    give: impl Fn(usize) -> Range<usize>,
     recv: &mut [u8],
-    len: usize,
+    take: impl Fn(usize) -> Range<usize>,
 ) -> Result<(), F::Error> {
-    let (part, rank) = (equal(len), fabric.rank());
-    short_copy::copy(&mut recv[part(rank)], &send[part(rank)]);
-    fabric.swap(1 - rank, &send[part(1 - rank)], &mut recv[part(1 - rank)])
+    let (rank, peer) = (fabric.rank(), 1 - fabric.rank());
+    short_copy::copy(&mut recv[take(rank)], &send[give(rank)]);
+    fabric.swap(peer, &send[give(peer)], &mut recv[take(peer)])
 }
 
 #[inline]

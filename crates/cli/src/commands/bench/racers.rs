@@ -6,7 +6,7 @@ use corecast_bench::contestant::method;
 use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::forks::{self, Lines, Method};
 use corecast_bench::peers::{self, Mpi};
-use corecast_bench::sized::{Conditions, Task, Threads, Trial};
+use corecast_bench::sized::{Conditions, TEAMS_MAX, Task, Threads, Trial};
 use corecast_bench::{
     Comparison, Contestant, Entrant, Exercise, Progress, Session, Settings, floor, race,
 };
@@ -136,7 +136,8 @@ impl Racers<'_> {
 /// A team's operation at one size.
 fn sized(team: &OwnTeam, task: Task, conditions: Conditions) -> Result<Trial<Threads>> {
     let (name, planned) = (team.name.clone(), &team.planned);
-    let threads = Threads::with_options(name, task, &planned.plans, &planned.options);
+    let (plans, options) = (&planned.plans, &planned.options);
+    let threads = Threads::with_options(name, task, plans, options, TEAMS_MAX);
     Ok(Trial::new(
         threads.map_err(ContestError::Team)?,
         task,
