@@ -14,6 +14,8 @@ pub struct TransferProtocol {
     chunk: usize,
     /// Parts of more bytes are lent.
     lend_above: usize,
+    /// Whether whoever takes a part combines it with its own data.
+    combined: bool,
 }
 
 impl TransferProtocol {
@@ -25,6 +27,7 @@ impl TransferProtocol {
         Self {
             chunk: chunk.max(1),
             lend_above: chunk,
+            combined: false,
         }
     }
 
@@ -55,6 +58,15 @@ impl TransferProtocol {
         Self {
             lend_above: 0,
             ..Self::fitting(message_bytes, element_size)
+        }
+    }
+
+    /// For parts that whoever takes them combines with its own data.
+    #[inline(always)]
+    pub fn to_combine(self) -> Self {
+        Self {
+            combined: true,
+            ..self
         }
     }
 
@@ -101,7 +113,10 @@ impl TransferProtocol {
         range: Range<usize>,
     ) -> Result<(), F::Error> {
         if self.lends(range.len()) {
-            return fabric.lend(window, peers, range);
+            return match self.combined {
+                true => fabric.lend_to_combine(window, peers, range),
+                false => fabric.lend(window, peers, range),
+            };
         }
         let bytes = fabric.view(window, range);
         for peer in peers {

@@ -71,7 +71,7 @@ pub use team_memory::TeamMemory;
 pub use team_state::TeamState;
 #[cfg(not(loom))]
 pub use transfer_path::Heaps;
-pub use transfer_path::{KernelCopies, Processes, TransferPath, TransferPaths};
+pub use transfer_path::{KernelCopies, LendsFrom, Processes, TransferPath, TransferPaths};
 
 /// What one operation at a time runs on: a rank's ends of the lines and its schedule.
 pub(crate) type OpContext = corecast_collectives::OpContext<Hardware>;

@@ -133,9 +133,9 @@ impl Team {
     }
 
     /// The least number of bytes that this process's ranks lend without copying to processes that can read its
-    /// memory ([`TransferPath::Direct`]); `None` if they always copy.
+    /// memory ([`TransferPath::Direct`]) and copy what they read; `None` if they always copy.
     pub fn lends_direct_from(&self) -> Option<usize> {
-        self.part.as_ref()?.paths.lends_from
+        self.part.as_ref()?.paths.lends_from.copied
     }
 
     /// Number of ranks.

@@ -20,7 +20,7 @@ use crate::progress::{Ended, Progress};
 use crate::record::{RECORD_LINES, Record};
 use crate::recording::{ArrivalStamps, Recorder, Recording, STAMP_LINES};
 use crate::team_state::{CrossProcess, TeamState};
-use crate::transfer_path::Processes;
+use crate::transfer_path::{LendsFrom, Processes};
 use corecast_collectives::groups::Groups;
 use corecast_collectives::layout::{Layout, RankSchedule};
 use corecast_collectives::plans::Plans;
@@ -66,7 +66,7 @@ pub struct TeamMemory {
     nodes: Vec<Option<u32>>,
     fork_detector: ForkDetector,
     /// Processes whose memory can be read, and from how many bytes on this one lends its own.
-    kernel_copy: OnceLock<(Processes, usize)>,
+    kernel_copy: OnceLock<(Processes, LendsFrom)>,
     /// Operation contexts that no member has taken yet, by context and rank. They are built when the first member asks.
     contexts: Mutex<Vec<Vec<Option<OpContext>>>>,
     /// Bytes of the stack of an operation in flight.
@@ -251,10 +251,8 @@ impl TeamMemory {
 
     /// Lets members read the memory of the processes of other ranks, and lend without copying from `lends_from`
     /// bytes on. Call it before the first of them joins.
-    pub fn set_processes(&self, processes: Processes, lends_from: Option<usize>) {
-        let _ = self
-            .kernel_copy
-            .set((processes, lends_from.unwrap_or(usize::MAX)));
+    pub fn set_processes(&self, processes: Processes, lends_from: LendsFrom) {
+        let _ = self.kernel_copy.set((processes, lends_from));
         self.waiting()
             .iter_mut()
             .for_each(|context| self.introduce(context));

@@ -87,8 +87,17 @@ impl fmt::Display for KernelCopies {
 pub struct TransferPaths {
     /// The path from each rank to this process; `None` for ranks of this process.
     pub from: Vec<Option<TransferPath>>,
-    /// The least number of bytes that this process lends without copying; `None` if it always copies.
-    pub lends_from: Option<usize>,
+    /// The least numbers of bytes that this process lends without copying.
+    pub lends_from: LendsFrom,
+}
+
+/// The least numbers of bytes that a process lends without copying, so that the kernel copies them; `None` if it always copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LendsFrom {
+    /// Of data that the borrower copies.
+    pub copied: Option<usize>,
+    /// Of data that the borrower combines with its own.
+    pub combined: Option<usize>,
 }
 
 /// The process of each rank, if its memory can be read.

@@ -70,6 +70,8 @@ pub struct Endpoint {
     shape: (usize, usize),
     /// Loans of so many bytes or more go by kernel copy to processes that can read this one's memory.
     kernel_copy_from: usize,
+    /// That number for loans that are combined.
+    kernel_combine_from: usize,
     /// The addresses of this rank's symmetric memory.
     symmetric: Range<usize>,
     /// The addresses of this process's heap.
@@ -115,6 +117,7 @@ impl Endpoint {
             fence,
             shape: (1, 0),
             kernel_copy_from: usize::MAX,
+            kernel_combine_from: usize::MAX,
             symmetric: 0..0,
             heap: 0..0,
             regions: KnownRegions::default(),
@@ -211,6 +214,13 @@ impl Endpoint {
     /// From now on loans of at least `bytes` go by kernel copy to processes that can read this one's memory.
     pub fn lend_by_kernel_from(&mut self, bytes: usize) {
         self.kernel_copy_from = bytes;
+        self.kernel_combine_from = bytes;
+    }
+
+    /// From how many bytes on what peers [combine](Self::lend_to_combine) is lent by kernel copy, if that differs from what they
+    /// copy.
+    pub fn combine_by_kernel_from(&mut self, bytes: usize) {
+        self.kernel_combine_from = bytes;
     }
 
     /// Says that the peer behind `link` is `process`, whose memory this process can read. The peer may then lend by
@@ -285,6 +295,33 @@ impl Endpoint {
     ///
     /// If the window is another endpoint's, a peer is to fill some of the part, or there is no [room](Self::has_room).
     pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
+        self.lend_by(window, links, tag, range, self.kernel_copy_from);
+    }
+
+    /// [Lends](Self::lend) what the peers combine with data of their own.
+    ///
+    /// # Panics
+    ///
+    /// As [`lend`](Self::lend).
+    pub fn lend_to_combine(
+        &mut self,
+        window: &Window<'_>,
+        links: &[usize],
+        tag: u32,
+        range: Range<usize>,
+    ) {
+        self.lend_by(window, links, tag, range, self.kernel_combine_from);
+    }
+
+    /// Lends; the kernel copies from `kernel_from` bytes on.
+    fn lend_by(
+        &mut self,
+        window: &Window<'_>,
+        links: &[usize],
+        tag: u32,
+        range: Range<usize>,
+        kernel_from: usize,
+    ) {
         let addresses = self.addresses(window, &range);
         self.assert_not_filled(&addresses);
         if !links.is_empty()
@@ -304,8 +341,8 @@ impl Endpoint {
         let heap = offset(&self.heap, &addresses).map(|start| (start, Way::Heap));
         let region = || Some((self.regions.lend(&addresses)?, Way::Region));
         let symmetric = symmetric.or_else(region);
-        let kernel = (addresses.len() >= self.kernel_copy_from)
-            .then_some((addresses.start as u64, Way::KernelCopy));
+        let kernel =
+            (addresses.len() >= kernel_from).then_some((addresses.start as u64, Way::KernelCopy));
         for &number in links {
             assert!(self.has_room(number), "link {number} takes no more loans");
             if self.links[number].theirs.is_none() {

@@ -2,7 +2,8 @@
 //!
 //! Whether bounce buffers or copies by the kernel are faster depends on the machine's copies and system calls, and on
 //! whether ranks share hardware threads. A team has one length from which on the kernel copies, for all operations, so the
-//! operations that move most decide together.
+//! operations that move most decide together. What is combined goes that way only where ranks share hardware threads
+//! (`transfer_path.rs` of corecast-process).
 
 use crate::request::TuneRequest;
 use crate::search_space::SearchSpace;

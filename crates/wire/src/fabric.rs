@@ -206,6 +206,21 @@ pub trait Fabric {
         range: Range<usize>,
     ) -> Result<(), Self::Error>;
 
+    /// [Lends](Fabric::lend) what each of `peers` combines with data of its own and does not copy: a fabric may have a faster way
+    /// for such data.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own error.
+    fn lend_to_combine(
+        &mut self,
+        window: &Self::Window<'_>,
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Self::Error> {
+        self.lend(window, peers, range)
+    }
+
     /// Waits for the next loan of `peer`, which must have `len` bytes, and passes it to `each` in place: in one piece,
     /// or in several one after the other, each with its offset in the loan.
     ///

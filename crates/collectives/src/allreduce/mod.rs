@@ -164,7 +164,7 @@ fn run_doubling<F: Fabric>(
     pipeline: PipelineSegments,
 ) -> Result<(), F::Error> {
     let (len, element_size) = (data.len(), combine.element_size());
-    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size).to_combine();
     let room = pipeline.bytes(len, element_size).min(len);
     for part in pipeline.of(len, element_size) {
         context.with_scratch(room, element_size, |fabric, _, incoming, scratch| {

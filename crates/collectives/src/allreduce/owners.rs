@@ -37,7 +37,7 @@ pub fn owners<F: Fabric>(
     let block = |owner| block(len, combine.element_size(), n, owner);
     let others = || (1..n).map(|step| (rank + step) % n);
     for owner in others() {
-        fabric.lend(window, [owner], block(owner))?;
+        fabric.lend_to_combine(window, [owner], block(owner))?;
     }
     let mine = fabric.view_mut(window, block(rank))?;
     for peer in others() {
@@ -87,7 +87,7 @@ pub fn owners_ordered<F: Fabric>(
             (block.start + start).min(block.end)..(block.start + start + piece).min(block.end)
         };
         for owner in others() {
-            fabric.lend(window, [owner], part(owner))?;
+            fabric.lend_to_combine(window, [owner], part(owner))?;
         }
         let mine = part(rank);
         let mut sum = ReductionOrder::new(stack, mine.len(), combine);

@@ -54,7 +54,9 @@ pub fn rabenseifner<F: Fabric>(
             0 => (left.start..middle, middle..left.end),
             _ => (middle..left.end, left.start..middle),
         };
-        protocol.give(fabric, window, peer, blocks(&theirs))?;
+        protocol
+            .to_combine()
+            .give(fabric, window, peer, blocks(&theirs))?;
         let sum = fabric.view_mut(window, blocks(&mine))?;
         protocol.take_with(fabric, peer, sum.len(), incoming, |start, piece| {
             let sum = &mut sum[start..start + piece.len()];

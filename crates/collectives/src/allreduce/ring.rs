@@ -30,7 +30,9 @@ pub fn ring<F: Fabric>(
     let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);
     let block = |index: usize| block(len, combine.element_size(), n, index % n);
     for step in 1..n {
-        protocol.give(fabric, window, right, block(rank + n + 1 - step))?;
+        protocol
+            .to_combine()
+            .give(fabric, window, right, block(rank + n + 1 - step))?;
         let sum = fabric.view_mut(window, block(rank + n - step))?;
         protocol.take_with(fabric, left, sum.len(), incoming, |start, piece| {
             combine.combine_left(&mut sum[start..start + piece.len()], piece);

@@ -45,7 +45,7 @@ pub fn lent<F: Fabric>(
             continue;
         };
         if is_leaf {
-            fabric.lend(window, [parent], part)?;
+            fabric.lend_to_combine(window, [parent], part)?;
             continue;
         }
         let place = index % SCRATCH_SEGMENTS * room;
@@ -53,7 +53,7 @@ pub fn lent<F: Fabric>(
         let sum = fabric.view_mut(scratch, place.clone())?;
         let mine = fabric.view(window, part);
         gather(fabric, route.inward(root), sum, mine, combine)?;
-        fabric.lend(scratch, [parent], place)?;
+        fabric.lend_to_combine(scratch, [parent], place)?;
     }
     fabric.flush()
 }

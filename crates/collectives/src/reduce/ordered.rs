@@ -84,14 +84,18 @@ pub fn ordered_lent<F: Fabric>(
     let is_leaf = route.away(0).next().is_none();
     for (index, part) in pipeline.of(len, element_size).enumerate() {
         if is_leaf {
-            fabric.lend(window, [parent], part.clone())?;
+            fabric.lend_to_combine(window, [parent], part.clone())?;
         } else {
             let place = index % SCRATCH_SEGMENTS * room;
             let place = place..place + part.len();
             let sum = fabric.view_mut(scratch, place.clone())?;
             let mine = fabric.view(window, part.clone());
             super::lent::gather(fabric, route.inward(0), sum, mine, combine)?;
-            fabric.lend(scratch, [parent], place)?;
+            match rank {
+                // The root has the result as it is.
+                0 => fabric.lend(scratch, [parent], place)?,
+                _ => fabric.lend_to_combine(scratch, [parent], place)?,
+            }
         }
         if rank == root {
             // The root's own data have been read by then, because the result contains them.

@@ -51,7 +51,7 @@ pub fn owners<F: Fabric>(
     }
     for step in 1..n {
         let owner = (rank + step) % n;
-        fabric.lend(window, [owner], block(owner))?;
+        fabric.lend_to_combine(window, [owner], block(owner))?;
     }
     for peer in givers().filter(|&peer| peer != rank) {
         fabric.await_loan(peer, mine.len())?;

@@ -93,7 +93,7 @@ fn run_owners<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     let element_size = combine.element_size();
-    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size).to_combine();
     let (fabric, _, incoming, _) = context.rooms(0);
     fabric.with_window_to_read(send, element_size, |fabric, send| {
         owners(fabric, send, block, recv, incoming, combine, protocol)
@@ -108,7 +108,7 @@ fn run_ordered<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     let element_size = combine.element_size();
-    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size).to_combine();
     let piece = (PIECE_BYTES / element_size * element_size).max(element_size);
     let room = ReductionOrder::bytes(piece, context.fabric.size());
     let (fabric, _, incoming, stack) = context.rooms(room);
@@ -135,7 +135,7 @@ fn run_ring<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     let (element_size, n) = (combine.element_size(), context.fabric.size());
-    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size).to_combine();
     let longest = (0..n).map(|owner| block(owner).len()).max().unwrap_or(0);
     let once = (SCRATCH_BYTES / 4 / element_size * element_size).max(element_size);
     for start in (0..longest.max(1)).step_by(once) {
@@ -159,7 +159,7 @@ fn run_halving<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     let element_size = combine.element_size();
-    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size).to_combine();
     context.with_scratch(send.len(), element_size, |fabric, _, incoming, scratch| {
         halving(
             fabric,

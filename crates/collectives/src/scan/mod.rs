@@ -61,7 +61,7 @@ pub fn run<F: Fabric>(
     record::ran(selection);
     let combine = &combine;
     let (len, element_size) = (data.len(), combine.element_size());
-    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size).to_combine();
     let bytes = selection.size_or_built_in(context.fabric.size());
     let pipeline = PipelineSegments::Fixed(bytes);
     let room = pipeline.bytes(len, element_size).min(len);

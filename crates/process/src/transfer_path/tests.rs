@@ -11,10 +11,19 @@ fn what_is_asked_for_comes_before_what_was_raced_and_that_before_the_rule() {
             Some(KernelCopies::From(70_000)),
         ];
         for (raced, otherwise) in raced.into_iter().zip([turns, None, Some(70_000)]) {
-            assert_eq!(threshold(Some("0"), raced, turns), None);
-            assert_eq!(threshold(Some("5000"), raced, turns), Some(5000));
-            assert_eq!(threshold(Some("many"), raced, turns), otherwise);
-            assert_eq!(threshold(None, raced, turns), otherwise);
+            let both = |copied| LendsFrom {
+                copied,
+                combined: copied,
+            };
+            assert_eq!(thresholds(Some("0"), raced, turns), both(None));
+            assert_eq!(thresholds(Some("5000"), raced, turns), both(Some(5000)));
+            // Ranks with a core each do not combine what the kernel copies.
+            let otherwise = LendsFrom {
+                copied: otherwise,
+                combined: otherwise.filter(|_| turns.is_some()),
+            };
+            assert_eq!(thresholds(Some("many"), raced, turns), otherwise);
+            assert_eq!(thresholds(None, raced, turns), otherwise);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::loans::{Consume, CopyInto};
 use super::nothing_else::NothingElse;
 use super::waiter::claim_after;
 use crate::failure::Failure;
-use corecast_transfer::Window;
+use corecast_transfer::{Endpoint, Window};
 use corecast_wire::arch::cycles;
 use corecast_wire::fabric::{fill_a_copy, lend_to_fill_a_copy};
 use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
@@ -221,21 +221,20 @@ impl Fabric for Hardware {
         peers: impl IntoIterator<Item = usize>,
         range: Range<usize>,
     ) -> Result<(), Failure> {
-        let mut links = std::mem::take(&mut self.lend_to);
-        links.clear();
-        links.extend(peers.into_iter().map(|peer| self.link_index(peer)));
-        let mut room = Ok(());
-        for &link in &links {
-            if room.is_ok() {
-                room = self.wait_for_descriptor(link);
-            }
-        }
-        if room.is_ok() {
-            self.endpoint
-                .lend(window, &links, self.call.fingerprint.tag(), range);
-        }
-        self.lend_to = links;
-        room
+        self.lend_when_there_is_room(peers, |endpoint, links, tag| {
+            endpoint.lend(window, links, tag, range);
+        })
+    }
+
+    fn lend_to_combine(
+        &mut self,
+        window: &Window<'_>,
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Failure> {
+        self.lend_when_there_is_room(peers, |endpoint, links, tag| {
+            endpoint.lend_to_combine(window, links, tag, range);
+        })
     }
 
     fn borrow(
@@ -321,6 +320,29 @@ impl Fabric for Hardware {
 }
 
 impl Hardware {
+    /// Calls `lend` with the links to `peers` and the tag, once each link takes another loan.
+    #[inline]
+    fn lend_when_there_is_room(
+        &mut self,
+        peers: impl IntoIterator<Item = usize>,
+        lend: impl FnOnce(&mut Endpoint, &[usize], u32),
+    ) -> Result<(), Failure> {
+        let mut links = std::mem::take(&mut self.lend_to);
+        links.clear();
+        links.extend(peers.into_iter().map(|peer| self.link_index(peer)));
+        let mut room = Ok(());
+        for &link in &links {
+            if room.is_ok() {
+                room = self.wait_for_descriptor(link);
+            }
+        }
+        if room.is_ok() {
+            lend(&mut self.endpoint, &links, self.call.fingerprint.tag());
+        }
+        self.lend_to = links;
+        room
+    }
+
     /// Apart, since a swap of a word would take longer beside it, for want of registers.
     #[inline(never)]
     fn swap_messages(

@@ -5,7 +5,7 @@ use super::ends::{Hardware, endpoint_token};
 use super::nothing_else::{NothingElse, Overtaking};
 use crate::element::Element;
 use crate::failure::Failure;
-use crate::transfer_path::Processes;
+use crate::transfer_path::{LendsFrom, Processes};
 #[cfg(not(loom))]
 use corecast_transfer::{MappedHeap, SharedRegions, SymmetricHeap};
 use corecast_transfer::{Piece, Unfetched};
@@ -137,7 +137,7 @@ impl Sink for CopyInto<'_> {
 impl Hardware {
     /// Lets the endpoint read the memory of the peers' processes, and lend its own memory from `lends_from`
     /// bytes on.
-    pub(crate) fn open_kernel_copy(&mut self, processes: &Processes, lends_from: usize) {
+    pub(crate) fn open_kernel_copy(&mut self, processes: &Processes, lends_from: LendsFrom) {
         for (number, link) in self.links.iter().enumerate() {
             if let Some(process) = &processes[link.peer] {
                 self.endpoint.reads(number, Arc::clone(process));
@@ -145,7 +145,10 @@ impl Hardware {
                 self.element.room(STEP_BYTES);
             }
         }
-        self.endpoint.lend_by_kernel_from(lends_from);
+        let bytes = |from: Option<usize>| from.unwrap_or(usize::MAX);
+        self.endpoint.lend_by_kernel_from(bytes(lends_from.copied));
+        self.endpoint
+            .combine_by_kernel_from(bytes(lends_from.combined));
     }
 
     /// Lets the endpoint lend what lies in this process's heap, and read what peers lend of theirs.
