@@ -6,7 +6,7 @@
 //! any RANKS_ARE threads,processes,symmetric 1048576`.
 //!
 //! A size is the number of bytes that one rank brings. Each round runs one team after another, each with one of the
-//! settings. Ranks are pinned to the hardware threads in turn, and write their data before each operation. The
+//! settings. `CORECAST_ALGO` asks for one algorithm, as it does elsewhere. Ranks are pinned to the hardware threads in turn, and write their data before each operation. The
 //! first column is the median in nanoseconds with the first setting, the others are the medians of the ratios to
 //! it.
 
@@ -106,11 +106,15 @@ fn main() {
     if let Ok(part) = std::env::var(PART) {
         let (name, bytes) = part.split_once(' ').unwrap();
         let kind = &std::env::var(KIND).unwrap_or_else(|_| kind.clone())[..];
+        let options = Options {
+            algorithms: std::env::var("CORECAST_ALGO")
+                .map_or_else(|_| Default::default(), |asked| asked.parse().unwrap()),
+            ..Options::default()
+        };
         let team = match kind {
-            "threads" => Team::new(plans(ranks).unwrap()).unwrap(),
+            "threads" => Team::with_options(plans(ranks).unwrap(), &options).unwrap(),
             _ => {
                 let address = Address::Name(name.to_owned());
-                let options = Options::default();
                 ProcessGroup::enter(&address, ranks, &[None], || plans(ranks), &options).unwrap()
             }
         };

@@ -61,6 +61,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
         bytes if traits.ranks == 2 && bytes <= traits.one_way_bytes(1) => {
             Algorithm::Messages.into()
         }
+        bytes if bytes <= traits.overlapped_bytes() => Algorithm::Dynamic.into(),
         // With two ranks no rank passes data on, so pipeline segments save nothing.
         _ if traits.ranks == 2 => Algorithm::Whole.into(),
         bytes => match traits
@@ -81,7 +82,7 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
 /// core each have neither gain: what is beyond a message is lent, and copied once.
 ///
 /// Times relative to the algorithms that they replace (2-core KVM guest, AMD EPYC, November 2026, `corecast
-/// bench`): 0.7 to 0.95 between two processes from 32 KiB on; of eight ranks on two cores 0.3 to 0.6 up to half of what a ring
+/// bench`): 0.7 to 0.95 between two processes from 256 KiB on; of eight ranks on two cores 0.3 to 0.6 up to half of what a ring
 /// holds. Between two threads they take 1.5 to 2.9 times as long from 16 to 64 KiB.
 pub fn published(traits: &TeamTraits) -> Range<usize> {
     let more_than_two_messages = 2 * traits.message_bytes + 1;
@@ -89,7 +90,7 @@ pub fn published(traits: &TeamTraits) -> Range<usize> {
         _ if !traits.publishes => 0..0,
         (2, false) if traits.sharing == 1 => 0..0,
         (2, false) => more_than_two_messages..POSTED_OVERSUBSCRIBED_MAX,
-        (2, true) => more_than_two_messages..usize::MAX,
+        (2, true) => more_than_two_messages.max(traits.overlapped_bytes() + 1)..usize::MAX,
         (_, false) => 0..POSTED_OVERSUBSCRIBED_MAX,
         (_, true) => 0..usize::MAX,
     }

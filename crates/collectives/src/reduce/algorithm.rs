@@ -49,6 +49,9 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
         bytes if bytes <= traits.one_message_bytes() => Algorithm::Messages.into(),
         // All combine a block at the same time, and nothing is copied.
         bytes if in_blocks && bytes > whole => Algorithm::Owners.into(),
+        bytes if bytes <= traits.overlapped_bytes() && !request.keeps_order => {
+            Algorithm::Dynamic.into()
+        }
         // With two ranks no rank passes pipeline segments on, unless the order of ranks takes them by way of
         // rank 0.
         _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole.into(),

@@ -67,6 +67,9 @@ pub struct TeamTraits {
     pub deterministic: bool,
 }
 
+/// Data of so many bytes have two chunks of a bounce buffer, of 32 KiB each.
+const OVERLAPPED_MAX: usize = 64 << 10;
+
 impl TeamTraits {
     /// Whether equal blocks are so short that they travel together with those of other ranks, in messages: those of up to
     /// half of the ranks at once.
@@ -96,6 +99,21 @@ impl TeamTraits {
         match self.copies {
             true => 2 * self.whole_elements(element),
             false => self.one_message_bytes() / element * element,
+        }
+    }
+
+    /// Bytes of the longest data that go between two processes with a core each in pipeline segments of
+    /// [`DYNAMIC_BYTES`](crate::PipelineSegments::DYNAMIC_BYTES), though no rank passes them on; 0 in other teams. Lender and borrower copy at the same time, but for the first segment, which a chunk of a bounce buffer
+    /// would be. So with c for one copy of all data they take (1 + 1/segments)·c, and in chunks (1 + 1/chunks)·c.
+    ///
+    /// In times of the chunks or published messages that they replace, two processes on an AMD EPYC (Zen 4, 2-core KVM guest,
+    /// 1 December 2026, `--example settings`): reductions and broadcasts of 16 KiB 0.56 to 0.88, of 32 and 64 KiB 0.50 to 0.79, of
+    /// 128 KiB 0.77 to 1.25, and of 256 KiB 1.26 to 1.69.
+    #[inline]
+    pub const fn overlapped_bytes(&self) -> usize {
+        match self.ranks == 2 && self.copies && self.sharing == 1 {
+            true => OVERLAPPED_MAX,
+            false => 0,
         }
     }
 

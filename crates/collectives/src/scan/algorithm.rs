@@ -37,7 +37,11 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
         false => {
             let (bytes, n) = (request.bytes, traits.ranks);
             let best = |model: SegmentModel| model.of_chain(bytes, n).unwrap_or(bytes);
-            Selection::in_segments(Algorithm::Chain, traits.segments.map(best))
+            // Two segments are sent as messages, and save nothing.
+            let overlapped =
+                bytes > 2 * PipelineSegments::DYNAMIC_BYTES && bytes <= traits.overlapped_bytes();
+            let short = overlapped.then_some(PipelineSegments::DYNAMIC_BYTES);
+            Selection::in_segments(Algorithm::Chain, short.or(traits.segments.map(best)))
         }
     }
 }
