@@ -326,22 +326,67 @@ impl<'w> Symbolic<'w> {
         self.line(name, LineKind::Flag, self.rank)
     }
 
+    /// Lends, to be combined or not.
+    fn lend_for(
+        &mut self,
+        window: &[u8],
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+        combined: bool,
+    ) -> Result<(), Stuck> {
+        let bytes = &window[range];
+        let part = self.part(&addresses(bytes));
+        let mut again = false;
+        for peer in peers {
+            let number = self.number("loan", self.rank, peer);
+            let descriptor = format!("offer {} → {peer} #{number}", self.rank);
+            let descriptor = self.line(descriptor, LineKind::Flag, peer);
+            let back = format!("return {peer} → {} #{number}", self.rank);
+            let back = self.line(back, LineKind::Flag, self.rank);
+            self.write(descriptor);
+            let step = self.step(StepKind::Lend { to: peer, again }, &[]);
+            again = true;
+            self.lent.push(LentPart {
+                bytes: addresses(bytes),
+                back,
+                peer,
+            });
+            let mut traffic = self.traffic.borrow_mut();
+            let parcels = traffic.loans.entry((self.rank, peer)).or_default();
+            parcels.push_back(Parcel {
+                part: part.clone().unwrap_or((self.rank, 0, 0..0)),
+                combined,
+                ..Parcel::here(descriptor, bytes, step)
+            });
+        }
+        if !again {
+            self.step(StepKind::Call, &[]);
+        }
+        Ok(())
+    }
+
     /// Reads a loan, calls `used` with its bytes, and returns the loan.
     fn take_loan(
         &mut self,
         peer: usize,
         len: usize,
+        combined: bool,
         used: impl FnOnce(&Self, &[u8]),
     ) -> Result<(), Stuck> {
-        let bytes = self.read_loan(peer, len)?;
+        let bytes = self.read_loan(peer, len, combined)?;
         used(self, &bytes);
         self.give_back(peer);
         Ok(())
     }
 
-    /// Reads the next loan of `peer`.
-    fn read_loan(&self, peer: usize, len: usize) -> Result<Vec<u8>, Stuck> {
+    /// Reads the next loan of `peer`, to combine it or as it is. Its lender has said so: a fabric may have another way for each.
+    fn read_loan(&self, peer: usize, len: usize, combined: bool) -> Result<Vec<u8>, Stuck> {
         let parcel = self.next_loan(peer, len)?;
+        assert_eq!(
+            parcel.combined, combined,
+            "whether {} combines what {peer} lends",
+            self.rank
+        );
         let all = parcel.part.2.len();
         let fetched = self.traffic.borrow_mut().steps.read(self.rank, parcel.part);
         let borrow = StepKind::Borrow {
@@ -618,34 +663,16 @@ impl Fabric for Symbolic<'_> {
         peers: impl IntoIterator<Item = usize>,
         range: Range<usize>,
     ) -> Result<(), Stuck> {
-        let bytes = &window[range];
-        let part = self.part(&addresses(bytes));
-        let mut again = false;
-        for peer in peers {
-            let number = self.number("loan", self.rank, peer);
-            let descriptor = format!("offer {} → {peer} #{number}", self.rank);
-            let descriptor = self.line(descriptor, LineKind::Flag, peer);
-            let back = format!("return {peer} → {} #{number}", self.rank);
-            let back = self.line(back, LineKind::Flag, self.rank);
-            self.write(descriptor);
-            let step = self.step(StepKind::Lend { to: peer, again }, &[]);
-            again = true;
-            self.lent.push(LentPart {
-                bytes: addresses(bytes),
-                back,
-                peer,
-            });
-            let mut traffic = self.traffic.borrow_mut();
-            let parcels = traffic.loans.entry((self.rank, peer)).or_default();
-            parcels.push_back(Parcel {
-                part: part.clone().unwrap_or((self.rank, 0, 0..0)),
-                ..Parcel::here(descriptor, bytes, step)
-            });
-        }
-        if !again {
-            self.step(StepKind::Call, &[]);
-        }
-        Ok(())
+        self.lend_for(window, peers, range, false)
+    }
+
+    fn lend_to_combine(
+        &mut self,
+        window: &Self::Window<'_>,
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Stuck> {
+        self.lend_for(window, peers, range, true)
     }
 
     fn borrow(
@@ -654,11 +681,11 @@ impl Fabric for Symbolic<'_> {
         len: usize,
         mut each: impl FnMut(usize, &[u8]),
     ) -> Result<(), Stuck> {
-        self.take_loan(peer, len, |_, bytes| each(0, bytes))
+        self.take_loan(peer, len, true, |_, bytes| each(0, bytes))
     }
 
     fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Stuck> {
-        self.take_loan(peer, into.len(), |fabric, bytes| {
+        self.take_loan(peer, into.len(), false, |fabric, bytes| {
             into.copy_from_slice(bytes);
             let lines = into.len().div_ceil(LINE_BYTES);
             fabric.written(into);
@@ -702,7 +729,7 @@ impl Fabric for Symbolic<'_> {
         len: usize,
         body: impl FnOnce(&mut Self, &mut [u8]) -> Result<(), Stuck>,
     ) -> Result<(), Stuck> {
-        let mut part = self.read_loan(peer, len)?;
+        let mut part = self.read_loan(peer, len, false)?;
         body(self, &mut part)?;
         let lines = len.div_ceil(LINE_BYTES);
         self.step(StepKind::Fill { lines }, &[]);

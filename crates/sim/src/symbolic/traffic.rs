@@ -16,6 +16,8 @@ pub(super) struct Parcel {
     pub(super) step: usize,
     /// The lines of a loan.
     pub(super) part: BufferPart,
+    /// Whether a loan was lent to be combined.
+    pub(super) combined: bool,
 }
 
 impl Parcel {
@@ -25,6 +27,7 @@ impl Parcel {
             bytes: bytes.to_vec(),
             step,
             part: (0, 0, 0..0),
+            combined: false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Loans by address and through bounce buffers: what is lent is read whole and in order, or not at all.
 
+mod combined;
 mod filled;
 mod ranks;
 mod symmetric;
