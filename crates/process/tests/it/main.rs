@@ -41,4 +41,5 @@ mod runs;
 mod survivors;
 mod symmetric;
 mod sync;
+mod unequal_parts;
 mod wraps;

@@ -108,10 +108,10 @@ impl CallContext {
         wait_strategy: &WaitStrategy,
         word: Monitored<'_>,
         token: u32,
-        peer: usize,
+        watch: impl Watch<Error = Failure>,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, Failure> {
-        let waited = wait_strategy.wait_long(Some(word), token, self.watch(peer), &mut look);
+        let waited = wait_strategy.wait_long(Some(word), token, watch, &mut look);
         self.waited(waited, look)
     }
 

@@ -2,6 +2,7 @@
 
 use super::call_context::CallContext;
 use super::link::Link;
+use super::nothing_else::NothingElse;
 use crate::failure::Failure;
 use crate::operation::OpFingerprint;
 use corecast_transfer::Endpoint;
@@ -70,7 +71,8 @@ impl Waiter<'_> {
         (expected, len): (u64, usize),
         signal: &Signal,
     ) -> Result<(), Failure> {
-        let found = wait_long(self.call, self.wait_strategy, link, (signal, expected))?;
+        let at = (self.call, self.wait_strategy, self.link_of);
+        let found = wait_long(self.endpoint, at, link, (signal, expected, len))?;
         match OpFingerprint::agrees(expected, found) {
             true => Ok(()),
             false => Err(flag_failed(self.call, link, (expected, len), found)),
@@ -111,18 +113,32 @@ fn stage_until(
     })
 }
 
-/// Waits for a flag that does not come soon.
+/// Waits for a flag that does not come soon. A peer that finds other lengths may have sent what is to lie beside the flag, if that
+/// has `len` bytes, by message or loan.
 #[cold]
 #[inline(never)]
 fn wait_long(
-    call: &CallContext,
-    wait_strategy: &WaitStrategy,
+    endpoint: &mut Endpoint,
+    (call, wait_strategy, link_of): (&CallContext, &WaitStrategy, &[u32]),
     link: &Link,
-    (signal, expected): (&Signal, u64),
+    (signal, expected, len): (&Signal, u64, usize),
 ) -> Result<u64, Failure> {
     let look = || Some(signal.seq()).filter(|&found| OpFingerprint::reached(expected, found));
     let (word, token) = (signal.monitored(), link.in_token);
-    call.wait_long(wait_strategy, word, token, link.peer, look)
+    if len == 0 {
+        return call.wait_long(wait_strategy, word, token, call.watch(link.peer), look);
+    }
+    let endpoint = RefCell::new(endpoint);
+    let watch = NothingElse {
+        watch: call.watch(link.peer),
+        receiver: Some(&link.receiver),
+        endpoint: Some((&endpoint, link_of[link.peer] as usize)),
+        reader: None,
+        overtaking: None,
+        tag: call.fingerprint.tag(),
+        expected: len,
+    };
+    call.wait_long(wait_strategy, word, token, watch, look)
 }
 
 /// The failure of a flag that another operation has raised, or one of another length.
