@@ -71,6 +71,10 @@ to two messages are sent. On that guest two threads whose cores were far from ea
 3 and 4 KiB and 0.55 to 0.7 for 8 (1 December 2026); near each other 0.9 to 1.13 for 4 KiB and 0.6 to 0.83 for 8. On that guest a broadcast of 10 KiB of two threads took 2.9 µs lent and 4.7 in messages, an allreduce 2.2 and 2.7,
 an allgather 5.4 and 7.4, a scatter 3.0 and 4.8.
 
+Two processes with a core each copy long data one after the other where these fit a chunk of a bounce buffer, 32 KiB. So broadcasts and
+reductions of up to 64 KiB, and scans beyond 16 KiB, go in segments of 8 KiB, in 0.5 to 0.88 of the time from 16 KiB on
+([record](../benches/records/2026-12-01-second-machine.md)).
+
 What a root gets of several threads they write themselves, all at the same time: parts of a gather beyond 3·n½/(n−1) by `put`, and
 reductions by `owners`, where ranks share hardware threads beyond 6·n½·n²/(n−k) ([record](../benches/records/2026-12-01-fills.md)).
 
