@@ -6,9 +6,9 @@
 //! any RANKS_ARE threads,processes,symmetric 1048576`.
 //!
 //! A size is the number of bytes that one rank brings. Each round runs one team after another, each with one of the
-//! settings. `CORECAST_ALGO` asks for one algorithm, as it does elsewhere. Ranks are pinned to the hardware threads in turn, and write their data before each operation. The
-//! first column is the median in nanoseconds with the first setting, the others are the medians of the ratios to
-//! it.
+//! settings. `CORECAST_ALGO` asks for algorithms, as it does elsewhere. Ranks are pinned to the hardware threads in turn,
+//! and write their data before each operation. The first column is the median in nanoseconds with the first setting, the
+//! others are the medians of the ratios to it.
 
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Plans, PlansError};

@@ -214,11 +214,9 @@ impl Endpoint {
     /// From now on loans of at least `bytes` go by kernel copy to processes that can read this one's memory.
     pub fn lend_by_kernel_from(&mut self, bytes: usize) {
         self.kernel_copy_from = bytes;
-        self.kernel_combine_from = bytes;
     }
 
-    /// From how many bytes on what peers [combine](Self::lend_to_combine) is lent by kernel copy, if that differs from what they
-    /// copy.
+    /// That for loans that peers [combine](Self::lend_to_combine).
     pub fn combine_by_kernel_from(&mut self, bytes: usize) {
         self.kernel_combine_from = bytes;
     }

@@ -103,8 +103,10 @@ impl TeamTraits {
     }
 
     /// Bytes of the longest data that go between two processes with a core each in pipeline segments of
-    /// [`DYNAMIC_BYTES`](crate::PipelineSegments::DYNAMIC_BYTES), though no rank passes them on; 0 in other teams. Lender and borrower copy at the same time, but for the first segment, which a chunk of a bounce buffer
-    /// would be. So with c for one copy of all data they take (1 + 1/segments)·c, and in chunks (1 + 1/chunks)·c.
+    /// [`DYNAMIC_BYTES`](crate::PipelineSegments::DYNAMIC_BYTES), though no rank passes them on; 0 in other teams.
+    ///
+    /// The borrower begins when the lender has copied the first of them. So with c for one copy of all data they take
+    /// (1 + 1/segments)·c, and whole, in chunks of a bounce buffer, (1 + 1/chunks)·c.
     ///
     /// In times of the chunks or published messages that they replace, two processes on an AMD EPYC (Zen 4, 2-core KVM guest,
     /// 1 December 2026, `--example settings`): reductions and broadcasts of 16 KiB 0.56 to 0.88, of 32 and 64 KiB 0.50 to 0.79, of

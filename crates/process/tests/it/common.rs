@@ -3,6 +3,8 @@
 use crate::channels::{Channels, Sent};
 use corecast_collectives::{Combine, Groups, Plans, PlansError};
 use corecast_plan::Pattern;
+use corecast_process::ProcessGroup;
+use corecast_team::{Failure, Member, Options};
 use std::ops::Add;
 
 /// The plans of a pattern for `n` ranks on cores that are all alike.
@@ -14,6 +16,22 @@ pub(crate) fn plans_of(n: usize, pattern: Pattern) -> Plans {
 /// The plans of a binomial tree, as whoever makes a team of processes is asked for them.
 pub(crate) fn binomial(n: usize) -> Result<Plans, PlansError> {
     Ok(plans_of(n, Pattern::Binomial))
+}
+
+/// What `body` comes to on two ranks, which are joined as those of two processes are.
+pub(crate) fn two_processes(
+    body: impl Fn(&mut Member) -> Result<(), Failure> + Sync,
+) -> Vec<Result<(), Failure>> {
+    let (plans, options) = (plans_of(2, Pattern::Sequential), Options::default());
+    let memory = ProcessGroup::found(&plans, &options).unwrap();
+    let part = |rank| {
+        let team = ProcessGroup::attach(&memory, &[rank], &options).unwrap();
+        team.run(&body).remove(0)
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| part(1));
+        vec![part(0), other.join().unwrap()]
+    })
 }
 
 /// Runs `body` on `n` ranks and returns what all of them sent. Everything must have been received.

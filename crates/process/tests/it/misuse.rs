@@ -4,8 +4,8 @@
 #[path = "../../../wire/tests/it/asleep.rs"]
 mod asleep;
 
-use crate::common::plans_of;
-use crate::own_process::{WATCHDOG, eventually};
+use crate::common::{plans_of, two_processes};
+use crate::own_process::{WATCHDOG, eventually, watched};
 use asleep::{Number, Sleeper};
 use corecast_collectives::{Collective, Parts, Plans};
 use corecast_plan::{Pattern, Tree};
@@ -26,14 +26,9 @@ fn run(
     pattern: Pattern,
     body: fn(&mut Member) -> Result<(), Failure>,
 ) -> Vec<Result<(), Failure>> {
-    let (done, ended) = mpsc::channel();
-    std::thread::spawn(move || {
-        let team = team_of(n, pattern, &Options::default());
-        done.send(team.run(body)).unwrap();
-    });
-    ended
-        .recv_timeout(WATCHDOG)
-        .unwrap_or_else(|why| panic!("{pattern}, {n} ranks: no end: {why}"))
+    watched(&format!("{pattern}, {n} ranks"), move || {
+        team_of(n, pattern, &Options::default()).run(body)
+    })
 }
 
 fn patterns() -> [Pattern; 4] {
@@ -266,23 +261,7 @@ fn all_wrong(member: &mut Member) -> Result<(), Failure> {
 /// Between processes a message can overtake a loan, so it is an error only when its sender has rested since.
 #[test]
 fn a_circle_of_processes_that_are_all_wrong_is_noticed() {
-    let (done, ended) = mpsc::channel();
-    std::thread::spawn(move || {
-        let plans = plans_of(2, Pattern::Sequential);
-        let options = Options::default();
-        let memory = ProcessGroup::found(&plans, &options).unwrap();
-        let part = |rank| {
-            let team = ProcessGroup::attach(&memory, &[rank], &options).unwrap();
-            team.run(all_wrong).remove(0)
-        };
-        let results = std::thread::scope(|scope| {
-            let one = scope.spawn(|| part(0));
-            let other = part(1);
-            [one.join().unwrap(), other]
-        });
-        done.send(results).unwrap();
-    });
-    let results = ended.recv_timeout(WATCHDOG).expect("it ends");
+    let results = watched("a circle", || two_processes(all_wrong));
     for result in &results {
         let Err(Failure::Length { sent, expected, .. }) = result else {
             panic!("{results:?}");

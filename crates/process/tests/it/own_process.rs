@@ -1,6 +1,7 @@
 //! Other processes of tests, and helpers that wait for a condition.
 
 use std::process::Child;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// Time limit against hangs: longer than anything takes on a busy machine.
@@ -15,6 +16,18 @@ impl Drop for Kept {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// What `body` returns, on a thread of its own; the test fails instead of hanging.
+#[track_caller]
+pub(crate) fn watched<T: Send + 'static>(
+    context: &str,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || done.send(body()).unwrap());
+    let ended = ended.recv_timeout(WATCHDOG);
+    ended.unwrap_or_else(|why| panic!("{context}: no end: {why}"))
 }
 
 /// Waits until the condition holds.

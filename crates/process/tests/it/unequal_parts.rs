@@ -1,12 +1,10 @@
 //! Two ranks of which only one finds that the parts that they give each other have one length.
 
-use crate::common::plans_of;
-use crate::own_process::WATCHDOG;
+use crate::common::{plans_of, two_processes};
+use crate::own_process::watched;
 use corecast_collectives::Parts;
 use corecast_plan::Pattern;
-use corecast_process::ProcessGroup;
-use corecast_team::{Failure, Member, Options, Team};
-use std::sync::mpsc;
+use corecast_team::{Failure, Member, Team};
 
 /// Elements that fit beside a flag, a message, and neither.
 const LENGTHS: [usize; 4] = [1, 2, 100, 20_000];
@@ -39,30 +37,16 @@ type Body = fn(&mut Member, usize, usize) -> Result<(), Failure>;
 
 /// What a team of two threads, or of two processes in this one, comes to; the test fails instead of hanging.
 fn run(processes: bool, body: Body, given: usize, taken: usize) -> Vec<Result<(), Failure>> {
-    let (done, ended) = mpsc::channel();
-    std::thread::spawn(move || {
-        let (plans, options) = (plans_of(2, Pattern::Sequential), Options::default());
-        let results = match processes {
-            false => {
-                let team = Team::with_options(plans, &options).unwrap();
-                team.run(|member| body(member, given, taken))
-            }
-            true => {
-                let memory = ProcessGroup::found(&plans, &options).unwrap();
-                let part = |rank| {
-                    let team = ProcessGroup::attach(&memory, &[rank], &options).unwrap();
-                    team.run(|member| body(member, given, taken)).remove(0)
-                };
-                std::thread::scope(|scope| {
-                    let other = scope.spawn(|| part(1));
-                    vec![part(0), other.join().unwrap()]
-                })
-            }
-        };
-        done.send(results).unwrap();
-    });
-    let ended = ended.recv_timeout(WATCHDOG);
-    ended.unwrap_or_else(|why| panic!("{given} and {taken}, processes: {processes}: {why}"))
+    let context = format!("{given} and {taken}, processes: {processes}");
+    watched(&context, move || {
+        let body = |member: &mut Member| body(member, given, taken);
+        match processes {
+            true => two_processes(body),
+            false => Team::new(plans_of(2, Pattern::Sequential))
+                .unwrap()
+                .run(body),
+        }
+    })
 }
 
 #[test]

@@ -221,9 +221,7 @@ impl Fabric for Hardware {
         peers: impl IntoIterator<Item = usize>,
         range: Range<usize>,
     ) -> Result<(), Failure> {
-        self.lend_when_there_is_room(peers, |endpoint, links, tag| {
-            endpoint.lend(window, links, tag, range);
-        })
+        self.lend_by(Endpoint::lend, window, peers, range)
     }
 
     fn lend_to_combine(
@@ -232,9 +230,7 @@ impl Fabric for Hardware {
         peers: impl IntoIterator<Item = usize>,
         range: Range<usize>,
     ) -> Result<(), Failure> {
-        self.lend_when_there_is_room(peers, |endpoint, links, tag| {
-            endpoint.lend_to_combine(window, links, tag, range);
-        })
+        self.lend_by(Endpoint::lend_to_combine, window, peers, range)
     }
 
     fn borrow(
@@ -320,12 +316,14 @@ impl Fabric for Hardware {
 }
 
 impl Hardware {
-    /// Calls `lend` with the links to `peers` and the tag, once each link takes another loan.
+    /// Lends by one of the endpoint's functions, once each link takes another loan.
     #[inline]
-    fn lend_when_there_is_room(
+    fn lend_by(
         &mut self,
+        lend: impl FnOnce(&mut Endpoint, &Window<'_>, &[usize], u32, Range<usize>),
+        window: &Window<'_>,
         peers: impl IntoIterator<Item = usize>,
-        lend: impl FnOnce(&mut Endpoint, &[usize], u32),
+        range: Range<usize>,
     ) -> Result<(), Failure> {
         let mut links = std::mem::take(&mut self.lend_to);
         links.clear();
@@ -337,7 +335,8 @@ impl Hardware {
             }
         }
         if room.is_ok() {
-            lend(&mut self.endpoint, &links, self.call.fingerprint.tag());
+            let tag = self.call.fingerprint.tag();
+            lend(&mut self.endpoint, window, &links, tag, range);
         }
         self.lend_to = links;
         room
