@@ -318,6 +318,23 @@ impl Call<'_> {
         }
     }
 
+    /// [`take`](Self::take) for operations of which a rank knows its own lengths alone, so that all lengths share one race. Two ranks
+    /// know the same: `between` says how many bytes pass to and from the other one.
+    #[inline]
+    pub(crate) fn take_of_any_lengths(
+        &mut self,
+        kind: Kind,
+        between: impl FnOnce(usize) -> usize,
+    ) -> Option<()> {
+        if self.size != 2 {
+            return self.take(kind, 0);
+        }
+        let taken = self.take(kind, between(1 - self.rank));
+        // Other lengths are not left to the library with this one.
+        self.left = 0;
+        taken
+    }
+
     /// A call that is part of a race.
     #[cold]
     fn race(&mut self, entry: Entry, step: Step) -> Option<()> {

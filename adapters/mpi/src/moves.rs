@@ -393,7 +393,7 @@ pub(crate) unsafe fn gatherv<C: Counts>(
         let root = call.root(root)?;
         if call.rank != root {
             let block = call.sent(sent)?;
-            call.take(Kind::Gatherv, 0)?;
+            call.take_of_any_lengths(Kind::Gatherv, |_| block.bytes())?;
             // SAFETY: MPI's contract.
             return Some(call.ranks.gatherv(root, &unsafe { block.read() }, None));
         }
@@ -402,7 +402,7 @@ pub(crate) unsafe fn gatherv<C: Counts>(
         let place = layout.part(call.rank);
         let alike = (sent.1, sent.2) == (place.count as i64, received.2);
         let own = call.own(sent, 1, (place, alike))?;
-        call.take(Kind::Gatherv, 0)?;
+        call.take_of_any_lengths(Kind::Gatherv, |other| layout.part(other).bytes())?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let own = call.fit(own.read(), 1, place.bytes());
@@ -429,7 +429,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
         let root = call.root(root)?;
         if call.rank != root {
             let into = call.received(received)?;
-            call.take(Kind::Scatterv, 0)?;
+            call.take_of_any_lengths(Kind::Scatterv, |_| into.bytes())?;
             // SAFETY: MPI's contract.
             unsafe {
                 let mut bytes = into.room();
@@ -452,7 +452,7 @@ pub(crate) unsafe fn scatterv<C: Counts>(
             }
             None => None,
         };
-        call.take(Kind::Scatterv, 0)?;
+        call.take_of_any_lengths(Kind::Scatterv, |other| layout.part(other).bytes())?;
         // SAFETY: MPI's contract.
         unsafe {
             let bytes = layout.part(call.rank).bytes();
@@ -524,7 +524,11 @@ pub(crate) unsafe fn alltoallv<C: Counts>(
         let alike = sent.2 == received.2 && sent.1 == received.1;
         let some = usize::from(!in_place);
         let is_aliased = call.is_aliased(sent.0, received.0, (some, alike))?;
-        call.take(Kind::Alltoallv, 0)?;
+        call.take_of_any_lengths(Kind::Alltoallv, |other| {
+            let takes = into.part(other).bytes();
+            let gives = from.as_ref().map_or(takes, |from| from.part(other).bytes());
+            takes.max(gives)
+        })?;
         // SAFETY: MPI's contract. What lies in place is copied, as the room is written.
         unsafe {
             let mut give = match &from {

@@ -72,6 +72,8 @@ pub struct Endpoint {
     kernel_copy_from: usize,
     /// That number for loans that are combined.
     kernel_combine_from: usize,
+    /// Bytes of a piece of a long loan that is combined.
+    combine_piece: usize,
     /// The addresses of this rank's symmetric memory.
     symmetric: Range<usize>,
     /// The addresses of this process's heap.
@@ -118,6 +120,7 @@ impl Endpoint {
             shape: (1, 0),
             kernel_copy_from: usize::MAX,
             kernel_combine_from: usize::MAX,
+            combine_piece: usize::MAX,
             symmetric: 0..0,
             heap: 0..0,
             regions: KnownRegions::default(),
@@ -221,6 +224,13 @@ impl Endpoint {
         self.kernel_combine_from = bytes;
     }
 
+    /// Loans that peers [combine](Self::lend_to_combine), and for which a link has no room as a whole, go through the bounce buffer
+    /// in pieces of `bytes` from now on, if a chunk has more. Lender and borrower then copy the same few chunks to and fro, which
+    /// stay in their first caches. For ranks that share a core whole chunks are better: more is there when the other one runs.
+    pub fn combine_in_pieces_of(&mut self, bytes: usize) {
+        self.combine_piece = bytes;
+    }
+
     /// Says that the peer behind `link` is `process`, whose memory this process can read. The peer may then lend by
     /// kernel copy.
     ///
@@ -293,7 +303,7 @@ impl Endpoint {
     ///
     /// If the window is another endpoint's, a peer is to fill some of the part, or there is no [room](Self::has_room).
     pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
-        self.lend_by(window, links, tag, range, self.kernel_copy_from);
+        self.lend_by(window, links, tag, range, (self.kernel_copy_from, usize::MAX));
     }
 
     /// [Lends](Self::lend) what the peers combine with data of their own.
@@ -308,17 +318,23 @@ impl Endpoint {
         tag: u32,
         range: Range<usize>,
     ) {
-        self.lend_by(window, links, tag, range, self.kernel_combine_from);
+        let room = |buffer: &BounceBuffer| DESCRIPTORS * buffer.chunk_bytes();
+        let piece_bytes = match self.bounce_buffer.as_ref().map(room) {
+            Some(room) if range.len() > room => self.combine_piece,
+            _ => usize::MAX,
+        };
+        let ways = (self.kernel_combine_from, piece_bytes);
+        self.lend_by(window, links, tag, range, ways);
     }
 
-    /// Lends; the kernel copies from `kernel_from` bytes on.
+    /// Lends; the kernel copies from `kernel_from` bytes on, and the bounce buffer takes pieces of `piece_bytes`.
     fn lend_by(
         &mut self,
         window: &Window<'_>,
         links: &[usize],
         tag: u32,
         range: Range<usize>,
-        kernel_from: usize,
+        (kernel_from, piece_bytes): (usize, usize),
     ) {
         let addresses = self.addresses(window, &range);
         self.assert_not_filled(&addresses);
@@ -355,7 +371,8 @@ impl Endpoint {
                 .or_else(|| kernel.filter(|_| lender.is_read()));
             if let Some(place) = place {
                 let (size, addresses) = (window.element_size, addresses.clone());
-                let loan = PipelinedCopy::direct(addresses, place, size, tag, number);
+                let loan = PipelinedCopy::direct(addresses, place, size, tag, number)
+                    .in_pieces_of(piece_bytes);
                 self.pipelined.extend(pipelined.take());
                 self.pipelined.push(loan);
                 continue;
@@ -366,6 +383,7 @@ impl Endpoint {
             pipelined
                 .get_or_insert_with(|| {
                     PipelinedCopy::new(addresses.clone(), window.element_size, tag)
+                        .in_pieces_of(piece_bytes)
                 })
                 .add(number);
         }

@@ -20,6 +20,8 @@ pub(crate) struct PipelinedCopy {
     element_size: usize,
     tag: u32,
     means: Means,
+    /// Bytes of a piece, if a chunk has more.
+    piece_bytes: usize,
 }
 
 /// The way by which a loan reaches its peers.
@@ -42,7 +44,14 @@ impl PipelinedCopy {
             element_size,
             tag,
             means: Means::Chunks,
+            piece_bytes: usize::MAX,
         }
+    }
+
+    /// Cuts the loan into pieces of so many bytes, if a chunk has more.
+    pub(crate) fn in_pieces_of(mut self, piece_bytes: usize) -> Self {
+        self.piece_bytes = piece_bytes;
+        self
     }
 
     /// A loan to one peer, which reads it where it lies: by kernel copy, or from an offset on in the lender's symmetric
@@ -131,9 +140,11 @@ impl PipelinedCopy {
                 }
             }
         }
+        let chunk_bytes = bounce_buffer.chunk_bytes();
+        let piece_bytes = chunk_bytes.min(self.piece_bytes);
         while bounce_buffer.has_room(self.links()) {
             let left = self.addresses.len();
-            let len = piece(left, self.element_size, bounce_buffer.chunk_bytes());
+            let len = piece(left, self.element_size, piece_bytes);
             // SAFETY: the window is open (Invariant 1), so its bytes are there, and nobody
             // writes them while they wait here, see `Endpoint::view_mut`.
             let bytes = unsafe {
@@ -156,6 +167,11 @@ impl PipelinedCopy {
             self.addresses.start += len;
             if self.addresses.is_empty() {
                 return true;
+            }
+            if piece_bytes < chunk_bytes {
+                // The chunks that came back meanwhile are used first, so that few of them go to and fro.
+                self.links()
+                    .for_each(|link| bounce_buffer.regain(link, links[link].lender.returned()));
             }
         }
         false

@@ -4,7 +4,7 @@
 //! ```text
 //! cargo build --release -p corecast-mpi
 //! cargo run --release -p corecast-mpi --example mpi_figures -- [--ranks 2,4,8] [--libraries openmpi,mpich] [--bytes 2097152]
-//!     [--operations all] [--pairs 9] [--batch 2000]
+//!     [--from 8] [--operations all] [--pairs 9] [--batch 2000]
 //! ```
 //!
 //! `race.c` is compiled by `mpicc.openmpi` and `mpicc.mpich`. In one run, batches of calls by the usual names alternate with
@@ -14,14 +14,15 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: mpi_figures [--ranks N,N,...] [--libraries NAME,...] [--bytes N] [--operations NAME,...] \
-                     [--pairs N] [--batch MICROSECONDS]";
+const USAGE: &str = "usage: mpi_figures [--ranks N,N,...] [--libraries NAME,...] [--bytes N] [--from N] \
+                     [--operations NAME,...] [--pairs N] [--batch MICROSECONDS]";
 
 #[derive(Debug)]
 struct Arguments {
     ranks: Vec<usize>,
     libraries: Vec<String>,
     bytes: String,
+    from: String,
     operations: String,
     pairs: String,
     batch: String,
@@ -33,6 +34,7 @@ impl Arguments {
             ranks: vec![2, 4, 8],
             libraries: vec!["openmpi".to_owned(), "mpich".to_owned()],
             bytes: "2097152".to_owned(),
+            from: "8".to_owned(),
             operations: "all".to_owned(),
             pairs: "9".to_owned(),
             batch: "2000".to_owned(),
@@ -50,6 +52,7 @@ impl Arguments {
                 }
                 "--libraries" => parsed.libraries = value.split(',').map(String::from).collect(),
                 "--bytes" => parsed.bytes = value,
+                "--from" => parsed.from = value,
                 "--operations" => parsed.operations = value,
                 "--pairs" => parsed.pairs = value,
                 "--batch" => parsed.batch = value,
@@ -82,7 +85,7 @@ fn run(asked: &Arguments) -> Result<(), Box<dyn Error>> {
         for &ranks in &asked.ranks {
             let output = launch(library, ranks, ranks <= cores, &adapter)
                 .arg(&program)
-                .args([&asked.pairs, &asked.batch, &asked.bytes, &asked.operations])
+                .args([&asked.pairs, &asked.batch, &asked.bytes, &asked.operations, &asked.from])
                 .output()?;
             let text = String::from_utf8(output.stdout)?;
             if !output.status.success() {

@@ -1,11 +1,12 @@
 /* Races each collective against the library's own in the same processes: batches of calls by the usual names, which the
    adapter has taken if it was loaded, alternate with batches of the library's functions, which the loader finds in the
    library itself. Roots go round, so that no rank runs ahead for ever.
-   Arguments: pairs of batches, microseconds of a batch, most bytes, operations or "all".
+   Arguments: pairs of batches, microseconds of a batch, most bytes, operations or "all", fewest bytes.
    Prints: operation, bytes of a block, nanoseconds of a call by the usual name and by the library's own, median of the pairs'
    ratios, and their least and greatest. The time of a batch is that of the slowest rank. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +126,8 @@ int main(int argc, char **argv) {
     double batch_ns = (argc > 2 ? atof(argv[2]) : 2000) * 1000;
     long most = argc > 3 ? atol(argv[3]) : 1 << 20;
     const char *asked = argc > 4 ? argv[4] : "all";
-    if (pairs < 1 || pairs > 100 || all > 1024) return 2;
+    long least = argc > 5 ? atol(argv[5]) : 8;
+    if (pairs < 1 || pairs > 100 || all > 1024 || least < 8 || most < least || most > INT_MAX / all) return 2;
     Dl_info found;
     void *library = NULL;
     /* Not among those that the adapter takes. */
@@ -144,7 +146,11 @@ int main(int argc, char **argv) {
             race(0, 0, pairs, batch_ns);
             continue;
         }
-        for (long bytes = 8; bytes <= most; bytes *= 8) race(operation, (int)bytes, pairs, batch_ns);
+        for (long bytes = least;; bytes *= 8) {
+            if (bytes > most) bytes = most; /* the longest one in any case */
+            race(operation, (int)bytes, pairs, batch_ns);
+            if (bytes == most) break;
+        }
     }
     MPI_Finalize();
     return 0;

@@ -1,6 +1,6 @@
 //! One operation context of a team: each rank's ends of all its links and shared lines.
 
-use super::sizes::{EAGER_CHUNKS, MemoryKind, bounce_buffer};
+use super::sizes::{COMBINE_PIECE, EAGER_CHUNKS, MemoryKind, bounce_buffer};
 use super::{TeamMemory, history};
 use crate::OpContext;
 use crate::element::Element;
@@ -207,6 +207,9 @@ impl TeamMemory {
             (&all[rank], chunk_bytes)
         });
         endpoint.open(bounce);
+        if !self.sizes.oversubscribed {
+            endpoint.combine_in_pieces_of(COMBINE_PIECE);
+        }
         if let Some(all) = &buffers.eager {
             endpoint.copy_short_loans(&all[rank], buffers.eager_chunk);
         }

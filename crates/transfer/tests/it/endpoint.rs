@@ -137,6 +137,10 @@ fn programs_agree_with_a_model() {
                 ends.endpoint.copy_short_loans(&eager_buffer, chunk);
             }
         }
+        let piece_bytes = rng.usize(1..=2 * chunk);
+        for ends in &mut ranks {
+            ends.endpoint.combine_in_pieces_of(piece_bytes);
+        }
         let is_symmetric = rng.bool();
         thread::scope(|scope| {
             for (rank, ends) in ranks.iter_mut().enumerate() {

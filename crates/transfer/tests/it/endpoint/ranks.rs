@@ -95,7 +95,11 @@ impl Rank {
         for &link in links {
             self.returned(link, |endpoint| endpoint.has_room(link));
         }
-        self.endpoint.lend(window, links, tag, range);
+        // Loans with odd tags are ones to combine, which may go in other pieces.
+        match tag.is_multiple_of(2) {
+            true => self.endpoint.lend(window, links, tag, range),
+            false => self.endpoint.lend_to_combine(window, links, tag, range),
+        }
     }
 
     /// Borrows the next loan of `peer`, and checks its tag and bytes.
