@@ -55,6 +55,10 @@ impl Engine for Contestant {
         self.ran.get().map(ToString::to_string)
     }
 
+    fn teams(&self) -> usize {
+        self.teams.len()
+    }
+
     fn failure(&self) -> Option<String> {
         let failure = self.teams.iter().find_map(Team::failure);
         failure.map(|failure| failure.to_string())

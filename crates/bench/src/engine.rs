@@ -69,6 +69,12 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Number of teams that take turns, batch by batch. The first batch of each finds memory that nobody has touched, so it does not
+    /// count.
+    fn teams(&self) -> usize {
+        1
+    }
+
     /// The member of `rank`. Called once per rank and race, on the thread that
     /// will run it, so that memory first touched here lies near that thread.
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a>;

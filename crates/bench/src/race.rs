@@ -42,7 +42,7 @@ pub struct Settings {
     pub operations_max: u64,
     /// Operations that the check before timing looks at.
     pub verify_rounds: u64,
-    /// Rounds that are run and not counted.
+    /// Rounds that are run and not counted: at least so many, and one for each [team](Engine::teams) of an entrant.
     pub warm_up_rounds: usize,
     /// Counted rounds at least.
     pub rounds_min: usize,
@@ -486,12 +486,19 @@ impl Race<'_, '_> {
         progress: &mut impl FnMut(Progress<'_>),
         decide: &mut impl FnMut(&[Option<f64>]) -> Ruling,
     ) {
-        for round in 0..self.settings.warm_up_rounds {
+        let warm_up = |runner: &Runner<'_>| match runner {
+            Runner::Threads { engine, .. } => engine.teams().max(self.settings.warm_up_rounds),
+            _ => self.settings.warm_up_rounds,
+        };
+        let warm_ups: Vec<usize> = self.runners.iter().map(warm_up).collect();
+        for round in 0..warm_ups.iter().copied().max().unwrap_or(0) {
             for index in order(round, self.runners.len()) {
                 if ending::is_asked() {
                     return;
                 }
-                self.sample(index);
+                if round < warm_ups[index] {
+                    self.sample(index);
+                }
             }
         }
         let begin = Instant::now();

@@ -17,6 +17,11 @@ pub trait Library: Sync {
         Role::Peer
     }
 
+    /// Number of teams that take [turns](Player::turn).
+    fn teams(&self) -> usize {
+        1
+    }
+
     /// Returns the player of `rank`. Called once per rank and race, on the thread that will use it.
     fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a>;
 }

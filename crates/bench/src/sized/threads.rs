@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// Most teams of one contestant of a long race: each batch takes the next one, so that no plan wins or loses by
 /// where its cache lines happened to lie. The first batch of each finds memory that nobody has touched, which takes up to
-/// four times as long, so a race needs several rounds for each of them.
+/// four times as long; it is a batch of the warm-up.
 pub const TEAMS_MAX: usize = 8;
 
 /// Most ranks in all teams together, unless a single team has more.
@@ -95,6 +95,10 @@ impl Library for Threads {
 
     fn role(&self) -> Role {
         Role::Corecast
+    }
+
+    fn teams(&self) -> usize {
+        self.teams.len()
     }
 
     fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {

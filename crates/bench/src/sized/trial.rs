@@ -147,6 +147,10 @@ impl<L: Library> Engine for Trial<L> {
         self.task.ranks
     }
 
+    fn teams(&self) -> usize {
+        self.library.teams()
+    }
+
     fn algorithm(&self) -> Option<String> {
         self.ran.get().map(ToString::to_string)
     }

@@ -213,6 +213,7 @@ fn parts_divide_the_reported_time() {
 /// An engine that reports its own times, and fails after the given number of batches.
 struct Teller {
     fails_after: u64,
+    teams: usize,
     batches: AtomicU64,
     turns: AtomicU64,
 }
@@ -226,6 +227,9 @@ impl Engine for &Teller {
     }
     fn predicted_ns(&self) -> Option<f64> {
         Some(300.0)
+    }
+    fn teams(&self) -> usize {
+        self.teams
     }
     fn failure(&self) -> Option<String> {
         let failed = self.batches.load(Ordering::Relaxed) > self.fails_after;
@@ -250,6 +254,7 @@ impl Engine for &Teller {
 fn teller(fails_after: u64) -> Teller {
     Teller {
         fails_after,
+        teams: 1,
         batches: AtomicU64::new(0),
         turns: AtomicU64::new(0),
     }
@@ -266,6 +271,30 @@ fn members_may_time_themselves_and_turn_before_each_batch() {
     assert!(table::render(&comparison, table::Extent::Best).contains("predicted"));
     let batches = teller.batches.load(Ordering::Relaxed);
     assert_eq!(teller.turns.load(Ordering::Relaxed), batches);
+}
+
+/// Batches that find new memory do not count.
+#[test]
+fn each_team_of_an_engine_warms_up() {
+    let settings = Settings {
+        rounds_max: 6,
+        ..Settings::quick()
+    };
+    let batches = |teams| {
+        let teller = Teller {
+            teams,
+            ..teller(u64::MAX)
+        };
+        let entrants = [Entrant::threads(&teller)];
+        let placements = cpu_placement::free(1);
+        let comparison = race::run("test", &placements, &settings, &entrants, |_| {}).unwrap();
+        (
+            teller.batches.load(Ordering::Relaxed),
+            comparison.entries[0].samples.len(),
+        )
+    };
+    let (alone, counted) = batches(1);
+    assert_eq!(batches(8), (alone + 7, counted));
 }
 
 #[test]
