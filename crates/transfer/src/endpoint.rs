@@ -303,7 +303,13 @@ impl Endpoint {
     ///
     /// If the window is another endpoint's, a peer is to fill some of the part, or there is no [room](Self::has_room).
     pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
-        self.lend_by(window, links, tag, range, (self.kernel_copy_from, usize::MAX));
+        self.lend_by(
+            window,
+            links,
+            tag,
+            range,
+            (self.kernel_copy_from, usize::MAX),
+        );
     }
 
     /// [Lends](Self::lend) what the peers combine with data of their own.

@@ -85,7 +85,13 @@ fn run(asked: &Arguments) -> Result<(), Box<dyn Error>> {
         for &ranks in &asked.ranks {
             let output = launch(library, ranks, ranks <= cores, &adapter)
                 .arg(&program)
-                .args([&asked.pairs, &asked.batch, &asked.bytes, &asked.operations, &asked.from])
+                .args([
+                    &asked.pairs,
+                    &asked.batch,
+                    &asked.bytes,
+                    &asked.operations,
+                    &asked.from,
+                ])
                 .output()?;
             let text = String::from_utf8(output.stdout)?;
             if !output.status.success() {

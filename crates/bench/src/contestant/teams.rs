@@ -2,19 +2,13 @@
 
 use super::collective::{ELEMENT_BYTES, PLANNED};
 use super::lines::SignalLines;
+use crate::sized::{TEAMS_MAX, teams_of};
 use corecast_collectives::Plans;
 use corecast_model::Collective;
 use corecast_team::{Options, Team, TeamError};
 use corecast_wire::WaitConfig;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
-
-/// Most teams of one contestant.
-const TEAMS_MAX: usize = 8;
-
-/// Most ranks in all teams of one contestant together, unless a single team has more. Memory limits
-/// them: each rank has a page of its own and two queues per neighbour.
-const RANKS_TOGETHER: usize = 256;
 
 /// What a contestant runs, and its name in the comparison.
 #[derive(Clone, Debug)]
@@ -98,7 +92,7 @@ impl Contestant {
             "{} bytes are no whole number of elements of {ELEMENT_BYTES}",
             exercise.bytes
         );
-        let copies = (RANKS_TOGETHER / ranks).clamp(1, TEAMS_MAX);
+        let copies = teams_of(ranks, TEAMS_MAX);
         let teams = (0..copies).map(|_| Team::with_options(plans.clone(), options));
         let root = match exercise.collective {
             Collective::Broadcast => format!("from rank {}", exercise.root),

@@ -45,6 +45,7 @@ pub use library::{Library, Player};
 pub use starts::{Choice, ChoiceError, choose};
 pub use task::Task;
 pub(crate) use threads::SizedRank;
+pub(crate) use threads::teams_of;
 pub use threads::{TEAMS_MAX, Threads};
 pub use trial::Trial;
 pub(crate) use trial::{check, series};

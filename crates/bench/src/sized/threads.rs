@@ -19,8 +19,14 @@ use std::ops::Range;
 /// four times as long; it is a batch of the warm-up.
 pub const TEAMS_MAX: usize = 8;
 
-/// Most ranks in all teams together, unless a single team has more.
+/// Most ranks in all teams of one contestant together, unless a single team has more. Memory limits them: each rank has a page of its
+/// own and two queues per neighbour.
 const RANKS_TOGETHER: usize = 256;
+
+/// The number of teams of `ranks` of one contestant: `most`, unless these have too many ranks together.
+pub(crate) fn teams_of(ranks: usize, most: usize) -> usize {
+    (RANKS_TOGETHER / ranks).min(most).max(1)
+}
 
 /// Teams of threads over given plans. They serve one race, since they are joined once.
 #[derive(Debug)]
@@ -71,8 +77,8 @@ impl Threads {
         teams: usize,
     ) -> Result<Threads, TeamError> {
         assert_eq!(plans.len(), task.ranks, "plans for another team");
-        let teams = (RANKS_TOGETHER / task.ranks).min(teams).max(1);
-        let teams = (0..teams).map(|_| Team::with_options(plans.clone(), options));
+        let teams =
+            (0..teams_of(task.ranks, teams)).map(|_| Team::with_options(plans.clone(), options));
         Ok(Threads {
             name: name.into(),
             task,

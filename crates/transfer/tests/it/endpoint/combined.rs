@@ -59,7 +59,9 @@ fn long_data_that_are_combined_go_in_small_pieces() {
         zero.endpoint.combine_in_pieces_of(piece_bytes);
         bulk::scope_to_read(zero, &data, element_size, |zero, window| {
             match combines {
-                true => zero.endpoint.lend_to_combine(window, &[0], 1, 0..data.len()),
+                true => zero
+                    .endpoint
+                    .lend_to_combine(window, &[0], 1, 0..data.len()),
                 false => zero.endpoint.lend(window, &[0], 1, 0..data.len()),
             }
             let mut all = Vec::new();
