@@ -192,9 +192,9 @@ pub(super) fn bounce_buffer(links: usize) -> (usize, usize) {
     (BOUNCE_BYTES.max(2 * links * chunk), chunk)
 }
 
-/// Bytes of a piece of a long loan that is combined, where each rank has a core: copied and combined it stays in the first cache. Two
-/// processes reduce and scan 512 KiB to 4 MiB in 0.7 to 0.85 of the time with whole chunks if their data begin at pages, and reduce
-/// in 0.95 to 1.1 of it if they begin behind; with pieces of 8 KiB in 0.8 to 1.0 (AMD EPYC, Zen 4, December 2026, `--example
+/// Bytes of a piece of a long loan that is combined, where each rank has a core: copied and combined it stays in the first cache.
+/// Reductions of 512 KiB to 4 MiB of two processes take 0.71 to 1.02 of the time with whole chunks if they use the same data again,
+/// and 0.87 to 1.11 where other data come in between; pieces of 8 KiB gain half of it (AMD EPYC, Zen 4, December 2026, `--example
 /// settings`).
 pub(super) const COMBINE_PIECE: usize = 4 * 1024 / BOUNCE_SCALE;
 
