@@ -85,7 +85,8 @@ pub fn start_parts<F: Fabric>(
         // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
         Algorithm::Pull | Algorithm::Put if asked != Some(selection) => {
             record::ran(selection);
-            let protocol = TransferProtocol::one_way(context.traits(), element);
+            let traits = context.traits();
+            let protocol = TransferProtocol::one_way(traits, element).overlapped(traits, element);
             match selection.algorithm {
                 Algorithm::Put => {
                     let protocol = (protocol, context.traits().limits.put);
@@ -120,7 +121,8 @@ pub fn run<F: Fabric>(
         Algorithm::Push | Algorithm::Pull => {
             let protocol = match algorithm {
                 Algorithm::Push => TransferProtocol::push(context.message_bytes, element),
-                _ => TransferProtocol::pull(context.message_bytes, element),
+                _ => TransferProtocol::pull(context.message_bytes, element)
+                    .overlapped(context.traits(), element),
             };
             run_direct(context, root, send, recv, part, (element, protocol))
         }

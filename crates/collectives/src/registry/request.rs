@@ -67,7 +67,7 @@ pub struct TeamTraits {
     pub deterministic: bool,
 }
 
-/// Data of so many bytes have two chunks of a bounce buffer, of 32 KiB each.
+/// Data of so many bytes have four chunks of a bounce buffer, of 32 KiB each.
 const OVERLAPPED_MAX: usize = 128 << 10;
 
 impl TeamTraits {
@@ -110,7 +110,8 @@ impl TeamTraits {
     ///
     /// In times of the chunks or published messages that they replace, two processes on an AMD EPYC (Zen 4, 2-core KVM guest,
     /// 1 December 2026, `--example settings`): reductions and broadcasts of 16 KiB 0.56 to 0.88, of 32 and 64 KiB 0.50 to 0.79, of
-    /// 128 KiB 0.68 to 0.86 (one broadcast 1.25), and of 256 KiB 0.79 to 1.69.
+    /// 128 KiB 0.68 to 0.86 (one broadcast 1.25), and of 256 KiB 0.79 to 1.69; gathers and scatters of 32 KiB 0.60 to 0.86, of 64 KiB
+    /// 0.74 to 0.97 (one scatter 1.26), of 128 KiB 0.78 to 1.04, and of 256 KiB 0.91 to 2.07.
     #[inline]
     pub const fn overlapped_bytes(&self) -> usize {
         match self.ranks == 2 && self.copies && self.sharing == 1 {

@@ -83,7 +83,8 @@ pub fn start_parts<F: Fabric>(
         // No algorithm was asked for: both ends of a part choose between messages and a loan by its length.
         Algorithm::Pull if asked != Some(selection) => {
             record::ran(Algorithm::Pull.into());
-            let protocol = TransferProtocol::one_way(context.traits(), element);
+            let traits = context.traits();
+            let protocol = TransferProtocol::one_way(traits, element).overlapped(traits, element);
             run_direct(context, root, send, part, recv, (element, protocol))
         }
         _ => run(selection, context, root, send, part, recv, element),
@@ -112,7 +113,8 @@ pub fn run<F: Fabric>(
         Algorithm::Push | Algorithm::Pull => {
             let protocol = match algorithm {
                 Algorithm::Push => TransferProtocol::push(context.message_bytes, element),
-                _ => TransferProtocol::pull(context.message_bytes, element),
+                _ => TransferProtocol::pull(context.message_bytes, element)
+                    .overlapped(context.traits(), element),
             };
             run_direct(context, root, send, part, recv, (element, protocol))
         }
