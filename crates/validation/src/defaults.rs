@@ -72,7 +72,8 @@ to two messages are sent. On that guest two threads whose cores were far from ea
 an allgather 5.4 and 7.4, a scatter 3.0 and 4.8.
 
 Two processes with a core each copy long data one after the other where these fit a chunk of a bounce buffer, 32 KiB. So broadcasts and
-reductions of up to 128 KiB, and scans of more than 16 and up to 128 KiB, go in segments of 8 KiB, in 0.5 to 0.88 of the time from 16 KiB on
+reductions of up to 128 KiB, and scans and parts of gathers and scatters of more than 16 and up to 128 KiB, go in segments of 8 KiB, most
+in 0.5 to 0.88 of the time from 16 KiB on, gathers of 128 KiB in up to 1.04
 ([record](../benches/records/2026-12-01-second-machine.md)). Where the chunks of a bounce buffer are too few for what is combined, it goes in pieces of 4 KiB.
 
 What a root gets of several threads they write themselves, all at the same time: parts of a gather beyond 3·n½/(n−1) by `put`, and
