@@ -90,6 +90,9 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
     } else if team.threads.len() > 1 {
         races = race(&team, basis, quick, &mut chosen)?;
         notes.push(format!("broadcast, reduce, allreduce: {NO_PEERS}"));
+        if basis == CostBasis::Measured {
+            notes.extend(moved(&predicted_and_measured(&races)));
+        }
     } else {
         notes.push(format!(
             "nothing was raced: PU {} is alone, and a team needs two hardware threads (corecast bench --ranks 2 lets two ranks share it)",
@@ -246,6 +249,33 @@ fn race(team: &Members, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> 
     }
     bar.finish();
     Ok(races)
+}
+
+/// What the model predicts of the fastest plan of each race, and what was measured, in nanoseconds.
+fn predicted_and_measured(races: &[Race]) -> Vec<(f64, f64)> {
+    let fastest = |race: &Race| {
+        let (_, entry) = race.ranking().into_iter().next()?;
+        Some((entry.predicted_ns?, entry.summary()?.median))
+    };
+    races.iter().filter_map(fastest).collect()
+}
+
+/// From how many times the prediction on, or by which part, costs are not those of the race. The model is seldom off by 2.
+const MOVED: f64 = 2.5;
+
+/// A note if all races say that the threads came nearer to each other since the costs were measured, or went apart.
+fn moved(predicted_and_measured: &[(f64, f64)]) -> Option<String> {
+    let ratios = predicted_and_measured.iter().map(|(p, m)| m / p);
+    let least = ratios.clone().reduce(f64::min)?;
+    let greatest = ratios.reduce(f64::max)?;
+    let way = match (least, greatest) {
+        (_, greatest) if greatest <= 1.0 / MOVED => "nearer to each other",
+        (least, _) if least >= MOVED => "farther from each other",
+        _ => return None,
+    };
+    Some(format!(
+        "races took {least:.2} to {greatest:.2} of the predicted times: the threads are {way} than when the costs were measured, as where a hypervisor moves them; corecast probe measures again"
+    ))
 }
 
 /// The profile of this machine with these races added; races of other teams stay in it.
@@ -428,5 +458,33 @@ impl Found<'_> {
             "{:9} {}{root}: {by}, {model}{best}",
             plan.operation, plan.pattern
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_moved_if_all_races_say_so() {
+        let nearer = moved(&[(212.0, 35.0), (212.0, 62.5), (196.0, 59.4)]).unwrap();
+        assert!(
+            nearer.starts_with(
+                "races took 0.17 to 0.30 of the predicted times: the threads are nearer"
+            ),
+            "{nearer}"
+        );
+        let farther = moved(&[(40.0, 120.0), (60.0, 300.0)]).unwrap();
+        assert!(
+            farther.contains("3.00 to 5.00") && farther.contains("farther"),
+            "{farther}"
+        );
+        for same in [
+            &[][..],
+            &[(100.0, 35.0), (100.0, 90.0)],
+            &[(100.0, 260.0), (100.0, 30.0)],
+        ] {
+            assert_eq!(moved(same), None);
+        }
     }
 }
