@@ -99,8 +99,8 @@ pub mod cache_lines {
 /// How processes of a team find each other, the variables that a launcher sets for them, and errors.
 pub mod process {
     pub use corecast_process::{
-        Address, CMA, EnterError, InheritError, RANKS_MAX, RendezvousError, SegmentHeaderError,
-        TEAM_FD, TEAM_RANK, TEAM_SIZE,
+        Address, CMA, COPIED, EnterError, InheritError, RANKS_MAX, RendezvousError,
+        SegmentHeaderError, TEAM_FD, TEAM_RANK, TEAM_SIZE,
     };
     pub use corecast_team::{SharedMapping, SharedRegion, SharedRegions};
     pub use corecast_team::{SymmetricBytes, SymmetricHeap, TransferPath};

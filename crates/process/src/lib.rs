@@ -42,4 +42,4 @@ pub use rendezvous_server::RendezvousServer;
 pub use segment_header::SegmentHeaderError;
 pub use succession::Places;
 pub use survivors::Survivors;
-pub use transfer_path::CMA;
+pub use transfer_path::{CMA, COPIED};

@@ -38,7 +38,7 @@
 //! | alltoall | 0.83 | 1.00 | 0.62 | 0.75 |
 //!
 //! A tuning races both paths on its machine ([`kernel_copies`](corecast_team::Options::kernel_copies)), and
-//! `CORECAST_CMA=BYTES` comes before both. Buffers in huge pages are cheaper for the kernel: a hand-written loop then
+//! `CORECAST_CMA=BYTES` comes before both, `copied:BYTES` as a tuning. Buffers in huge pages are cheaper for the kernel: a hand-written loop then
 //! takes 0.6 times as long from 512 KiB on, also with a core for each of two ranks that exchange.
 
 use crate::process_stat::Namespaces;
@@ -50,6 +50,10 @@ use std::sync::Arc;
 /// The environment variable with the least number of bytes that are read from another process's memory; 0 means
 /// never.
 pub const CMA: &str = "CORECAST_CMA";
+
+/// Before the number of bytes in [`CMA`]: it holds as if a tuning had found it, for data that are combined only where ranks share
+/// cores.
+pub const COPIED: &str = "copied:";
 
 /// A random word whose address [`SegmentHeader::register`] publishes, so that other processes can test whether they can read this
 /// process's memory.
@@ -155,14 +159,15 @@ fn thresholds(
     raced: Option<KernelCopies>,
     turns: Option<usize>,
 ) -> LendsFrom {
-    // A value that is no number is ignored.
-    let requested = requested.and_then(|text| text.parse().ok());
+    // What a tuning would have found, or for all data. A value that is no number is ignored.
+    let tuned = requested.and_then(|text| text.strip_prefix(COPIED));
+    let requested = tuned.or(requested).and_then(|text| text.parse().ok());
     let copied = match requested.map(KernelCopies::of_bytes).or(raced) {
         Some(copies) => copies.least(),
         None => turns,
     };
     // Only where ranks share cores.
-    let combines = requested.is_some() || turns.is_some();
+    let combines = (requested.is_some() && tuned.is_none()) || turns.is_some();
     LendsFrom {
         copied,
         combined: copied.filter(|_| combines),

@@ -23,6 +23,13 @@ fn what_is_asked_for_comes_before_what_was_raced_and_that_before_the_rule() {
                 combined: otherwise.filter(|_| turns.is_some()),
             };
             assert_eq!(thresholds(Some("many"), raced, turns), otherwise);
+            // As if it had been raced.
+            let told = thresholds(Some("copied:5000"), raced, turns);
+            assert_eq!(
+                told,
+                thresholds(None, Some(KernelCopies::From(5000)), turns)
+            );
+            assert_eq!(thresholds(Some("copied:0"), raced, turns), both(None));
             assert_eq!(thresholds(None, raced, turns), otherwise);
         }
     }

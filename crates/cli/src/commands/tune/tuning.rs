@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use corecast::Planned;
 use corecast::choose::Races;
-use corecast::process::CMA;
+use corecast::process::{CMA, COPIED};
 use corecast::rules::{self, CORECAST_ALGO, Fit, Rules};
 use corecast::store::{Store, Stored};
 use corecast_collectives::Algorithms;
@@ -81,7 +81,8 @@ pub(super) fn tuned(
             (CORECAST_ALGO.to_owned(), form.algorithms.to_string()),
         ];
         if let Some(copies) = form.kernel_copies {
-            environment.push((CMA.to_owned(), copies.to_string()));
+            // As teams take it from a profile.
+            environment.push((CMA.to_owned(), format!("{COPIED}{copies}")));
         }
         session_in(&course.placements, environment).expect("this command lies somewhere")
     };
