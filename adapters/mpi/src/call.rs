@@ -298,11 +298,6 @@ impl Call<'_> {
     /// may win, the two are raced.
     #[inline]
     pub(crate) fn take(&mut self, kind: Kind, bytes: usize) -> Option<()> {
-        // One race for all lengths would keep long ones where short ones are faster: who acts for a host copies what the others
-        // send at the same time.
-        if self.ranks.is_spread() && kind.is_of_any_lengths() && process::races() {
-            return None;
-        }
         let (entry, ranks) = (Entry::of(kind, bytes), &mut *self.ranks);
         let greatest = |mut times: Times| {
             let found = ranks.greatest(&mut times);
@@ -326,6 +321,11 @@ impl Call<'_> {
         kind: Kind,
         between: impl FnOnce(usize) -> usize,
     ) -> Option<()> {
+        // One race for all lengths would keep long ones where short ones are faster: who acts for a host copies what the others
+        // send at the same time.
+        if self.ranks.is_spread() && process::races() {
+            return None;
+        }
         if self.size != 2 {
             return self.take(kind, 0);
         }

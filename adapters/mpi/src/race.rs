@@ -30,14 +30,6 @@ pub(crate) enum Kind {
     ReduceScatter,
 }
 
-impl Kind {
-    /// Whether ranks do not know each other's lengths, so that all lengths have one race.
-    #[inline]
-    pub(crate) fn is_of_any_lengths(self) -> bool {
-        matches!(self, Self::Gatherv | Self::Scatterv | Self::Alltoallv)
-    }
-}
-
 pub(crate) const KINDS: [Kind; 15] = [
     Kind::Barrier,
     Kind::Broadcast,

@@ -17,12 +17,9 @@ pub struct TransferProtocol {
     lend_above: usize,
     /// Whether whoever takes a part combines it with its own data.
     combined: bool,
-    /// Bytes of a loan, of whole elements, and of the longest part that is cut into such loans.
+    /// Bytes of an element, of which loans have whole ones, and of the longest part that is cut into several.
     cut: (usize, usize),
 }
-
-/// Parts of up to two segments are lent whole: as two loans data took 1.0 to 1.3 of the time of one.
-const CUT_ABOVE: usize = 2 * PipelineSegments::DYNAMIC_BYTES;
 
 impl TransferProtocol {
     /// One message if the part fits it, else a loan. Elements have `element_size` bytes, messages at most
@@ -34,7 +31,7 @@ impl TransferProtocol {
             chunk: chunk.max(1),
             lend_above: chunk,
             combined: false,
-            cut: (usize::MAX, 0),
+            cut: (1, 0),
         }
     }
 
@@ -81,9 +78,8 @@ impl TransferProtocol {
     /// both [copy at the same time](TeamTraits::overlapped_bytes) then.
     #[inline]
     pub fn overlapped(self, traits: &TeamTraits, element_size: usize) -> Self {
-        let segment = PipelineSegments::DYNAMIC_BYTES / element_size * element_size;
         Self {
-            cut: (segment.max(element_size), traits.overlapped_bytes()),
+            cut: (element_size, traits.overlapped_bytes()),
             ..self
         }
     }
@@ -219,16 +215,17 @@ impl TransferProtocol {
     /// The loans of a part, in order; one for no bytes.
     #[inline(always)]
     fn loans(self, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        let (segment, longest) = self.cut;
-        let len = match part.len() {
-            bytes if bytes > CUT_ABOVE && bytes <= longest => segment,
-            bytes => bytes.max(1),
+        let (element_size, longest) = self.cut;
+        let is_cut = part.len() > PipelineSegments::WHOLE_BYTES && part.len() <= longest;
+        let (segments, element_size) = match is_cut {
+            true => (
+                PipelineSegments::Fixed(PipelineSegments::DYNAMIC_BYTES),
+                element_size,
+            ),
+            false => (PipelineSegments::Whole, 1),
         };
-        let count = part.len().div_ceil(len).max(1);
-        (0..count).map(move |index| {
-            let start = part.start + index * len;
-            start..(start + len).min(part.end)
-        })
+        let loans = segments.of(part.len(), element_size);
+        loans.map(move |loan| part.start + loan.start..part.start + loan.end)
     }
 
     #[inline(always)]

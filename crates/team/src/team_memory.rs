@@ -261,7 +261,7 @@ impl TeamMemory {
     /// Bytes that a rank can lend to one other process without waiting for it: as much as has room in the link between them.
     /// Of longer data lender and borrower copy in turn.
     pub fn loan_without_turns(&self, rank: usize) -> usize {
-        corecast_transfer::DESCRIPTORS * bounce_buffer(self.sizes.degrees[rank]).1
+        corecast_transfer::loan_room(bounce_buffer(self.sizes.degrees[rank]).1)
     }
 
     /// Lets members lend what lies in this process's heap without copying it, and read what others lend of theirs, which are

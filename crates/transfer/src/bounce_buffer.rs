@@ -123,6 +123,12 @@ const NONE: u32 = u32::MAX;
 
 const LINE: usize = size_of::<BounceLine>();
 
+/// Bytes of the longest loan for which a link has room as a whole, in chunks of so many bytes: of longer ones lender and borrower copy in
+/// turn.
+pub const fn loan_room(chunk_bytes: usize) -> usize {
+    DESCRIPTORS * chunk_bytes
+}
+
 impl BounceBuffer {
     /// A bounce buffer for an endpoint with `all` links, of which `others` lead to other processes.
     ///

@@ -1,6 +1,6 @@
 //! The loans of one rank, to its peers and from them.
 
-use crate::bounce_buffer::{self, BounceBuffer, BounceLine, BounceMemory};
+use crate::bounce_buffer::{self, BounceBuffer, BounceLine, BounceMemory, loan_room};
 use crate::cma::Process;
 use crate::descriptor::{DESCRIPTORS, DescriptorFields, Way};
 use crate::eager_buffer::EagerBuffer;
@@ -324,7 +324,7 @@ impl Endpoint {
         tag: u32,
         range: Range<usize>,
     ) {
-        let room = |buffer: &BounceBuffer| DESCRIPTORS * buffer.chunk_bytes();
+        let room = |buffer: &BounceBuffer| loan_room(buffer.chunk_bytes());
         let piece_bytes = match self.bounce_buffer.as_ref().map(room) {
             Some(room) if range.len() > room => self.combine_piece,
             _ => usize::MAX,

@@ -51,9 +51,8 @@ mod symmetric;
 mod unfetched;
 mod window;
 
-pub use bounce_buffer::BounceMemory;
+pub use bounce_buffer::{BounceMemory, loan_room};
 pub use cma::Process;
-pub use descriptor::DESCRIPTORS;
 pub use endpoint::Endpoint;
 pub use fill::fill;
 #[cfg(not(loom))]

@@ -37,9 +37,8 @@ fn usual(request: &Request, traits: &TeamTraits) -> Selection<Algorithm> {
         false => {
             let (bytes, n) = (request.bytes, traits.ranks);
             let best = |model: SegmentModel| model.of_chain(bytes, n).unwrap_or(bytes);
-            // Data of two segments took 1.1 to 1.3 of the time of one.
             let overlapped =
-                bytes > 2 * PipelineSegments::DYNAMIC_BYTES && bytes <= traits.overlapped_bytes();
+                bytes > PipelineSegments::WHOLE_BYTES && bytes <= traits.overlapped_bytes();
             let short = overlapped.then_some(PipelineSegments::DYNAMIC_BYTES);
             Selection::in_segments(Algorithm::Chain, short.or(traits.segments.map(best)))
         }
