@@ -22,6 +22,12 @@ fn task(operation: Collective, ranks: usize, bytes: usize) -> Task {
     }
 }
 
+/// Sessions of two free ranks whose limit no busy machine reaches.
+fn patient(variables: &[(&str, &str)]) -> Mpi {
+    let limit = Duration::from_secs(300);
+    Mpi::with(&cpu_placement::free(2), variables, Some(limit))
+}
+
 /// Prints which implementations are missing; fails if all are required.
 fn complain(mpi: &Mpi) {
     for name in NAMES {
@@ -107,7 +113,7 @@ fn every_operation_at_every_setting_is_verified_and_timed() {
 
 #[test]
 fn waiting_ranks_use_no_cpu() {
-    let mpi = Mpi::open(&cpu_placement::free(2));
+    let mpi = patient(&[]);
     for name in NAMES {
         let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) else {
             continue;
@@ -151,7 +157,7 @@ fn a_wrong_result_is_noticed() {
 
 fn is_noticed(fault: Collective) {
     let variables = [("CORECAST_PEER_FAULT", fault.name())];
-    let mpi = Mpi::with(&cpu_placement::free(2), &variables, None);
+    let mpi = patient(&variables);
     for name in NAMES {
         let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) else {
             continue;
@@ -167,7 +173,7 @@ fn is_noticed(fault: Collective) {
 
 #[test]
 fn nothing_stays_behind() {
-    let mpi = Mpi::open(&cpu_placement::free(2));
+    let mpi = patient(&[]);
     let mut pids = Vec::new();
     for name in NAMES {
         if let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) {
