@@ -134,7 +134,7 @@ impl Mpi {
         let mut command = Command::new("env");
         let launcher = self.launcher(&mut command, ranks, variables);
         launcher.env("TMPDIR", files.path());
-        launcher.arg(program).args(arguments).output().unwrap()
+        outcome(launcher.arg(program).args(arguments))
     }
 
     /// Runs a program under the adapter, which says what it does.
@@ -153,6 +153,18 @@ impl Mpi {
         variables.extend_from_slice(more);
         self.run(ranks, &variables, program, arguments)
     }
+}
+
+/// Runs a launcher. At their end processes of Open MPI wait 2 s for its answer; a launcher that gets no CPU for so long takes
+/// them for ended too early, under any program. Such a run is repeated, twice at most.
+fn outcome(launcher: &mut Command) -> Output {
+    for _ in 0..2 {
+        let output = launcher.output().unwrap();
+        if !String::from_utf8_lossy(&output.stderr).contains("exiting improperly") {
+            return output;
+        }
+    }
+    launcher.output().unwrap()
 }
 
 /// What a program said, which must have ended well.

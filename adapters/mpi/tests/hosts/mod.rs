@@ -3,7 +3,7 @@
 //!
 //! It takes root, `ip` and `unshare`; elsewhere the tests say that they are skipped.
 
-use super::{LIBRARIES, Mpi, adapter, said};
+use super::{LIBRARIES, Mpi, adapter, outcome, said};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -127,7 +127,7 @@ impl Hosts {
                 ])
                 .arg(agent),
         };
-        launcher.arg(program).args(arguments).output().unwrap()
+        outcome(launcher.arg(program).args(arguments))
     }
 }
 

@@ -94,13 +94,14 @@ pub(crate) fn play(stage: &Rc<Stage>, me: usize, team: Rc<Team>) {
         panics: RefCell::default(),
     };
     let played = catch_unwind(AssertUnwindSafe(|| rank.play()));
-    if sim().unwinds() {
-        return;
-    }
+    // Also of one that was killed after that.
     for (fault, has) in rank.panics.borrow().iter() {
         if has.get() {
             rank.strikes(*fault);
         }
+    }
+    if sim().unwinds() {
+        return;
     }
     if let Err(payload) = played {
         sim().has_caught();
